@@ -1,0 +1,4 @@
+module github.com/gardefou/gardefou
+
+go 1.26.5
+
