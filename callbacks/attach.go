@@ -1,0 +1,201 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/tool"
+)
+
+// configGuard is the name under which callbacks that were already on a
+// configuration stand in the chain, last.
+const configGuard = "config"
+
+// NewAgent builds an LLM agent with the chain attached. Guards that wrap agents
+// are put around it; such an agent is meant as a child of a workflow agent, so
+// sub-agents of its own and the task and single-turn modes are refused then.
+func (c *Chain) NewAgent(cfg llmagent.Config) (agent.Agent, error) {
+	wrap := c.wrapsAgents()
+	if wrap && (len(cfg.SubAgents) > 0 || cfg.Mode == llmagent.ModeTask || cfg.Mode == llmagent.ModeSingleTurn) {
+		return nil, fmt.Errorf("callbacks: agent %q: guards that wrap agents work on children of workflow agents only, not with sub-agents or in mode %q", cfg.Name, cfg.Mode)
+	}
+	cfg, err := c.attach(cfg, wrap)
+	if err != nil {
+		return nil, err
+	}
+	a, err := llmagent.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if wrap {
+		return c.wrapAgent(a), nil
+	}
+	return a, nil
+}
+
+// Attach returns cfg with the chain on it: one callback per hook, the model, the
+// tools and the toolsets wrapped. cfg itself is not changed. Callbacks that were
+// on cfg run as the chain's last guard.
+//
+// Attach refuses what is certainly wrong, all of it in one joined error: a guard
+// that carries an error or stands in the wrong place, one that needs a hook which
+// agents don't have, a tool name that the agent does not have.
+func (c *Chain) Attach(cfg llmagent.Config) (llmagent.Config, error) {
+	return c.attach(cfg, false)
+}
+
+func (c *Chain) attach(cfg llmagent.Config, wrapped bool) (llmagent.Config, error) {
+	if c == nil {
+		c = New()
+	}
+	var lacks []Hook
+	if !wrapped {
+		lacks = append(lacks, HookWrapAgent)
+	}
+	if err := errors.Join(c.Err(), checkForm(c.guards, formAgent, lacks...), checkTools(c.guards, cfg)); err != nil {
+		return llmagent.Config{}, fmt.Errorf("agent %q: %w", cfg.Name, err)
+	}
+	// Callbacks of the configuration are this agent's own: they join a chain that
+	// only this agent has.
+	if own := configHooks(cfg); len(own) > 0 {
+		c = &Chain{guards: append(c.Guards(), own...), as: c.identity()}
+		c.h = sortHooks(c.guards)
+	}
+
+	m := modelHooks{c: c}
+	// The modes below let ADK itself decide what the output is.
+	if cfg.Mode != llmagent.ModeTask && cfg.Mode != llmagent.ModeSingleTurn {
+		m.saveAs, m.schema = cfg.OutputKey, cfg.OutputSchema != nil
+		cfg.OutputKey = ""
+	}
+	t := toolHooks{c: c, saveAs: m.saveAs}
+	a := agentHooks{c: c, wrapped: wrapped}
+	cfg.BeforeAgentCallbacks = []agent.BeforeAgentCallback{a.before}
+	cfg.AfterAgentCallbacks = []agent.AfterAgentCallback{a.after}
+	cfg.BeforeModelCallbacks = []llmagent.BeforeModelCallback{m.before}
+	cfg.AfterModelCallbacks = []llmagent.AfterModelCallback{m.after}
+	cfg.OnModelErrorCallbacks = []llmagent.OnModelErrorCallback{m.onError}
+	cfg.BeforeToolCallbacks = []llmagent.BeforeToolCallback{t.before}
+	cfg.AfterToolCallbacks = []llmagent.AfterToolCallback{t.after}
+	cfg.OnToolErrorCallbacks = []llmagent.OnToolErrorCallback{t.onError}
+
+	if cfg.Model != nil {
+		cfg.Model = c.wrapModel(cfg.Model)
+	}
+	tools := make([]tool.Tool, 0, len(cfg.Tools))
+	for _, tl := range cfg.Tools {
+		tools = append(tools, c.wrapTool(tl))
+	}
+	// ADK appends toolset tools to this slice in concurrent runs; spare capacity
+	// would be written by all of them.
+	cfg.Tools = slices.Clip(tools)
+	sets := make([]tool.Toolset, 0, len(cfg.Toolsets))
+	for _, ts := range cfg.Toolsets {
+		sets = append(sets, &guardedToolset{Toolset: ts, c: c})
+	}
+	cfg.Toolsets = slices.Clip(sets)
+	return cfg, nil
+}
+
+// configHooks makes one guard of each callback on cfg.
+func configHooks(cfg llmagent.Config) []Guard {
+	var own []Guard
+	for _, f := range cfg.BeforeAgentCallbacks {
+		own = append(own, Guard{Name: configGuard, BeforeAgent: f})
+	}
+	for _, f := range cfg.AfterAgentCallbacks {
+		own = append(own, Guard{Name: configGuard, AfterAgent: f})
+	}
+	for _, f := range cfg.BeforeModelCallbacks {
+		own = append(own, Guard{Name: configGuard, BeforeModel: f})
+	}
+	for _, f := range cfg.AfterModelCallbacks {
+		own = append(own, Guard{Name: configGuard, AfterModel: f})
+	}
+	for _, f := range cfg.OnModelErrorCallbacks {
+		own = append(own, Guard{Name: configGuard, OnModelError: f})
+	}
+	for _, f := range cfg.BeforeToolCallbacks {
+		own = append(own, Guard{Name: configGuard, BeforeTool: f})
+	}
+	for _, f := range cfg.AfterToolCallbacks {
+		own = append(own, Guard{Name: configGuard, AfterTool: f})
+	}
+	for _, f := range cfg.OnToolErrorCallbacks {
+		own = append(own, Guard{Name: configGuard, OnToolError: f})
+	}
+	return own
+}
+
+// ErrNoSuchTool is the sentinel of [ToolNameError].
+var ErrNoSuchTool = errors.New("no such tool")
+
+// A ToolNameError says that a guard refers to a tool its agent does not have.
+type ToolNameError struct {
+	Guard, Tool string
+	// Has are the names of the agent's tools.
+	Has []string
+}
+
+// Error implements error.
+func (e *ToolNameError) Error() string {
+	return fmt.Sprintf("callbacks: guard %q names the tool %q, which the agent does not have (it has: %s)", e.Guard, e.Tool, strings.Join(e.Has, ", "))
+}
+
+// Is reports whether target is ErrNoSuchTool.
+func (e *ToolNameError) Is(target error) bool { return target == ErrNoSuchTool }
+
+// checkTools can say nothing where a toolset decides at run time what there is,
+// or where ADK adds a tool for each sub-agent.
+func checkTools(guards []Guard, cfg llmagent.Config) error {
+	if len(cfg.Toolsets) > 0 || len(cfg.SubAgents) > 0 {
+		return nil
+	}
+	has := make([]string, 0, len(cfg.Tools))
+	for _, t := range cfg.Tools {
+		has = append(has, t.Name())
+	}
+	var errs []error
+	for _, g := range guards {
+		for _, name := range g.info().Tools {
+			if !slices.Contains(has, name) {
+				errs = append(errs, &ToolNameError{Guard: g.Name, Tool: name, Has: has})
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+type guardedToolset struct {
+	tool.Toolset
+	c *Chain
+}
+
+// Tools implements tool.Toolset.
+func (g *guardedToolset) Tools(ctx agent.ReadonlyContext) ([]tool.Tool, error) {
+	tools, err := g.Toolset.Tools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wrapped := make([]tool.Tool, len(tools))
+	for i, t := range tools {
+		wrapped[i] = g.c.wrapTool(t)
+	}
+	return wrapped, nil
+}
+
+// ProcessRequest forwards to toolsets that change the request themselves.
+func (g *guardedToolset) ProcessRequest(ctx agent.Context, req *model.LLMRequest) error {
+	if p, ok := g.Toolset.(requestProcessor); ok {
+		return p.ProcessRequest(ctx, req)
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbackstest
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/agent/workflowagents/loopagent"
+	"google.golang.org/adk/v2/agent/workflowagents/parallelagent"
+	"google.golang.org/adk/v2/agent/workflowagents/sequentialagent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/plugin"
+	"google.golang.org/adk/v2/runner"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/adk/v2/tool"
+	"google.golang.org/adk/v2/tool/agenttool"
+
+	"github.com/gardefou/gardefou/callbacks"
+)
+
+// Form is how a chain is attached.
+type Form string
+
+// The forms of attachment.
+const (
+	FormAgent  Form = "agent"
+	FormPlugin Form = "plugin"
+)
+
+// Topology is the agent tree a chain is tried in.
+type Topology string
+
+// The topologies. In TopologyAgentTool the guarded agent is a tool of an outer
+// agent; as a plugin the chain is attached to the inner agent as well, as the
+// documentation of Chain.Plugin asks.
+const (
+	TopologyLLM        Topology = "llm"
+	TopologySequential Topology = "sequential"
+	TopologyLoop       Topology = "loop"
+	TopologyParallel   Topology = "parallel"
+	TopologyAgentTool  Topology = "agent_tool"
+)
+
+// A Cell is one combination of the matrix.
+type Cell struct {
+	Form      Form
+	Streaming bool
+	Topology  Topology
+}
+
+// String names the cell as a subtest.
+func (c Cell) String() string {
+	mode := "whole"
+	if c.Streaming {
+		mode = "stream"
+	}
+	return fmt.Sprintf("%s/%s/%s", c.Form, mode, c.Topology)
+}
+
+// Cells returns every cell of the matrix.
+func Cells() []Cell {
+	var cells []Cell
+	for _, form := range []Form{FormAgent, FormPlugin} {
+		for _, streaming := range []bool{false, true} {
+			for _, top := range []Topology{TopologyLLM, TopologySequential, TopologyLoop, TopologyParallel, TopologyAgentTool} {
+				cells = append(cells, Cell{form, streaming, top})
+			}
+		}
+	}
+	return cells
+}
+
+// A Matrix tries guards in every cell.
+type Matrix struct {
+	// Guards makes the guards anew for each cell. Required.
+	Guards func() []callbacks.Guard
+	// Model makes the guarded agent's model; nil is one that calls the tool
+	// "lookup" once and then says "answer".
+	Model func() *Model
+	// Tools makes the guarded agent's tools; nil is one fake tool "lookup".
+	Tools func() []tool.Tool
+	// OutputKey of the guarded agent.
+	OutputKey string
+	// Refused says in which cells construction must fail; nil means in none.
+	Refused func(Cell) bool
+	// Check looks at what happened in a cell that was built. Required.
+	Check func(t *testing.T, trial *Trial)
+}
+
+// A Trial is what happened in one cell.
+type Trial struct {
+	Cell
+	Run *callbacks.Run
+	// Model is the guarded agent's model, Tools its tools.
+	Model *Model
+	Tools []tool.Tool
+	// Events are all events the caller saw, partial ones included; Stored those of
+	// the session afterwards; State the session's state.
+	Events []*session.Event
+	Stored []*session.Event
+	State  map[string]any
+	// Told are the events the guarded agent's observers were told.
+	Told []callbacks.Event
+	Err  error
+}
+
+// Run tries every cell as a subtest.
+func (m Matrix) Run(t *testing.T) {
+	t.Helper()
+	for _, cell := range Cells() {
+		t.Run(cell.String(), func(t *testing.T) { m.try(t, cell) })
+	}
+}
+
+const guardedAgent = "guarded"
+
+func (m Matrix) try(t *testing.T, cell Cell) {
+	t.Helper()
+	rec := &Recorder{}
+	trial := &Trial{Cell: cell, Model: m.model(), Tools: m.tools()}
+	chain := callbacks.New(m.Guards()...).With(callbacks.ForAgents(rec.Guard(), guardedAgent))
+	root, plugins, err := m.build(cell, chain, trial)
+	if refused := m.Refused != nil && m.Refused(cell); refused {
+		if err == nil {
+			t.Fatalf("cell %s: construction went through, it should be refused", cell)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("cell %s: %v", cell, err)
+	}
+	m.play(t, trial, root, plugins)
+	trial.Told = rec.Events()
+	if faults := trial.Model.Faults(); len(faults) > 0 {
+		t.Errorf("cell %s: the model got requests a provider would reject: %v", cell, faults)
+	}
+	m.Check(t, trial)
+}
+
+func (m Matrix) model() *Model {
+	if m.Model != nil {
+		return m.Model()
+	}
+	return Script(Call("lookup", map[string]any{"supplier": "Acme"}), Say("answer"))
+}
+
+func (m Matrix) tools() []tool.Tool {
+	if m.Tools != nil {
+		return m.Tools()
+	}
+	return []tool.Tool{Tool("lookup")}
+}
+
+func (m Matrix) build(cell Cell, chain *callbacks.Chain, trial *Trial) (agent.Agent, []*plugin.Plugin, error) {
+	cfg := llmagent.Config{
+		Name: guardedAgent, Description: "The agent under test.", Model: trial.Model, Tools: trial.Tools, OutputKey: m.OutputKey,
+		// An agent that may transfer gets a tool the script does not expect.
+		DisallowTransferToParent: true, DisallowTransferToPeers: true,
+	}
+	var plugins []*plugin.Plugin
+	build := chain.NewAgent
+	if cell.Topology == TopologyLLM || cell.Topology == TopologyAgentTool {
+		build = func(cfg llmagent.Config) (agent.Agent, error) {
+			cfg, err := chain.Attach(cfg)
+			if err != nil {
+				return nil, err
+			}
+			return llmagent.New(cfg)
+		}
+	}
+	if cell.Form == FormPlugin {
+		p, err := chain.Plugin("gardefou")
+		if err != nil {
+			return nil, nil, err
+		}
+		plugins = []*plugin.Plugin{p}
+		if cell.Topology != TopologyAgentTool {
+			build = llmagent.New
+		}
+	}
+	inner, err := build(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := around(cell.Topology, inner)
+	return root, plugins, err
+}
+
+func around(top Topology, inner agent.Agent) (agent.Agent, error) {
+	base := agent.Config{Name: "root", SubAgents: []agent.Agent{inner}}
+	switch top {
+	case TopologySequential:
+		return sequentialagent.New(sequentialagent.Config{AgentConfig: base})
+	case TopologyLoop:
+		return loopagent.New(loopagent.Config{AgentConfig: base, MaxIterations: 1})
+	case TopologyParallel:
+		sibling, err := llmagent.New(llmagent.Config{Name: "sibling", Model: Script(Say("sibling's answer"))})
+		if err != nil {
+			return nil, err
+		}
+		base.SubAgents = append(base.SubAgents, sibling)
+		return parallelagent.New(parallelagent.Config{AgentConfig: base})
+	case TopologyAgentTool:
+		return llmagent.New(llmagent.Config{
+			Name:  "outer",
+			Model: Script(Call(guardedAgent, map[string]any{"request": "question"}), Say("outer answer")),
+			Tools: []tool.Tool{agenttool.New(inner, nil)},
+		})
+	default:
+		return inner, nil
+	}
+}
+
+func (m Matrix) play(t *testing.T, trial *Trial, root agent.Agent, plugins []*plugin.Plugin) {
+	t.Helper()
+	svc := session.InMemoryService()
+	r, err := runner.New(runner.Config{
+		AppName: "matrix", Agent: root, SessionService: svc, AutoCreateSession: true,
+		PluginConfig: runner.PluginConfig{Plugins: plugins},
+	})
+	if err != nil {
+		t.Fatalf("cell %s: %v", trial.Cell, err)
+	}
+	ctx, run := callbacks.Start(t.Context())
+	defer run.Close()
+	trial.Run = run
+	mode := agent.StreamingModeNone
+	if trial.Streaming {
+		mode = agent.StreamingModeSSE
+	}
+	msg := genai.NewContentFromText("question", genai.RoleUser)
+	for ev, err := range run.Events(r.Run(ctx, User, Session, msg, agent.RunConfig{StreamingMode: mode})) {
+		if err != nil {
+			trial.Err = err
+			continue
+		}
+		trial.Events = append(trial.Events, ev)
+	}
+	got, err := svc.Get(t.Context(), &session.GetRequest{AppName: "matrix", UserID: User, SessionID: Session})
+	if err != nil {
+		t.Fatalf("cell %s: %v", trial.Cell, err)
+	}
+	for ev := range got.Session.Events().All() {
+		trial.Stored = append(trial.Stored, ev)
+	}
+	trial.State = maps.Collect(got.Session.State().All())
+}
+
+var _ model.LLM = (*Model)(nil)

@@ -1,0 +1,201 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/tool"
+)
+
+// A Chain is an immutable, ordered list of guards. The zero value and nil are
+// empty chains. A Chain is safe for concurrent use.
+type Chain struct {
+	guards []Guard
+	h      hooks
+	err    error
+	// as is the chain this one stands for, where a form of attachment made its own
+	// copy; nil means itself.
+	as *Chain
+}
+
+// hooks are the guards' hooks sorted by kind once, so that a step touches only
+// the hooks it runs.
+type hooks struct {
+	beforeAgent  []named[agent.BeforeAgentCallback]
+	afterAgent   []named[agent.AfterAgentCallback]
+	beforeModel  []named[llmagent.BeforeModelCallback]
+	afterModel   []named[llmagent.AfterModelCallback]
+	onModelError []named[llmagent.OnModelErrorCallback]
+	beforeTool   []named[llmagent.BeforeToolCallback]
+	afterTool    []named[llmagent.AfterToolCallback]
+	onToolError  []named[llmagent.OnToolErrorCallback]
+	recheck      []named[llmagent.BeforeToolCallback]
+	wrapTool     []func(tool.Tool) tool.Tool
+	observe      []func(context.Context, Event)
+}
+
+type named[F any] struct {
+	guard string
+	f     F
+	// monitored hooks run on copies and decide nothing.
+	monitored bool
+}
+
+// New returns a chain of guards in the order they are to run. Errors of guards
+// and of their order are kept and returned by NewAgent, Attach and Plugin.
+func New(guards ...Guard) *Chain {
+	c := &Chain{guards: slices.Clone(guards)}
+	c.h = sortHooks(c.guards)
+	c.err = checkGuards(c.guards)
+	return c
+}
+
+// With returns a new chain with more guards at its end; c stays as it is.
+func (c *Chain) With(more ...Guard) *Chain {
+	return New(slices.Concat(c.Guards(), more)...)
+}
+
+// Guards returns a copy of the chain's guards.
+func (c *Chain) Guards() []Guard {
+	if c == nil {
+		return nil
+	}
+	return slices.Clone(c.guards)
+}
+
+// Err returns what is wrong with the guards themselves or with their order,
+// joined, or nil.
+func (c *Chain) Err() error {
+	if c == nil {
+		return nil
+	}
+	return c.err
+}
+
+func sortHooks(guards []Guard) hooks {
+	var h hooks
+	for _, g := range guards {
+		add(&h.beforeAgent, g, g.BeforeAgent, g.BeforeAgent != nil)
+		add(&h.afterAgent, g, g.AfterAgent, g.AfterAgent != nil)
+		add(&h.beforeModel, g, g.BeforeModel, g.BeforeModel != nil)
+		add(&h.afterModel, g, g.AfterModel, g.AfterModel != nil)
+		add(&h.onModelError, g, g.OnModelError, g.OnModelError != nil)
+		add(&h.beforeTool, g, g.BeforeTool, g.BeforeTool != nil)
+		add(&h.afterTool, g, g.AfterTool, g.AfterTool != nil)
+		add(&h.onToolError, g, g.OnToolError, g.OnToolError != nil)
+		add(&h.recheck, g, g.BeforeTool, g.BeforeTool != nil && !g.monitored && g.info().Rechecks)
+		if g.WrapTool != nil {
+			h.wrapTool = append(h.wrapTool, g.WrapTool)
+		}
+		if g.Observe != nil {
+			h.observe = append(h.observe, g.Observe)
+		}
+	}
+	return h
+}
+
+func add[F any](list *[]named[F], g Guard, f F, set bool) {
+	if set {
+		*list = append(*list, named[F]{g.Name, f, g.monitored})
+	}
+}
+
+func checkGuards(guards []Guard) error {
+	var errs []error
+	for i, g := range guards {
+		if g.Name == "" {
+			errs = append(errs, fmt.Errorf("callbacks: guard %d has no name", i))
+		}
+		if g.Err != nil {
+			errs = append(errs, fmt.Errorf("callbacks: guard %q: %w", g.Name, g.Err))
+		}
+		for _, before := range g.info().After {
+			for _, later := range guards[i+1:] {
+				if later.Name == before {
+					errs = append(errs, &OrderError{Guard: g.Name, After: before})
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ErrOrder is the sentinel of [OrderError].
+var ErrOrder = errors.New("guards in the wrong order")
+
+// An OrderError says that a guard stands before one that it must stand after.
+type OrderError struct{ Guard, After string }
+
+// Error implements error.
+func (e *OrderError) Error() string {
+	return fmt.Sprintf("callbacks: guard %q must stand after %q in the chain", e.Guard, e.After)
+}
+
+// Is reports whether target is ErrOrder.
+func (e *OrderError) Is(target error) bool { return target == ErrOrder }
+
+// ErrForm is the sentinel of [FormError].
+var ErrForm = errors.New("guard does not work in this form of attachment")
+
+// A FormError says that a guard needs a hook which the form of attachment does
+// not have.
+type FormError struct {
+	Guard string
+	Hook  Hook
+	// Form is "agent" or "plugin".
+	Form string
+}
+
+// Error implements error.
+func (e *FormError) Error() string {
+	hint := "attach it with Chain.Plugin"
+	switch {
+	case e.Form == formPlugin:
+		hint = "attach it with Chain.NewAgent"
+	case e.Hook == HookWrapAgent:
+		hint = "use Chain.NewAgent for a child of a workflow agent"
+	}
+	return fmt.Sprintf("callbacks: guard %q needs %s, which does not exist in this form (%s): %s", e.Guard, e.Hook, e.Form, hint)
+}
+
+// Is reports whether target is ErrForm.
+func (e *FormError) Is(target error) bool { return target == ErrForm }
+
+const (
+	formAgent  = "agent"
+	formPlugin = "plugin"
+)
+
+// works is the form x capability table. What is not in it works in both forms.
+var missing = map[string][]Hook{
+	formAgent:  {HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent},
+	formPlugin: {HookWrapModel, HookWrapAgent},
+}
+
+func checkForm(guards []Guard, form string, alsoMissing ...Hook) error {
+	var errs []error
+	for _, g := range guards {
+		for _, h := range g.info().Needs {
+			if slices.Contains(missing[form], h) || slices.Contains(alsoMissing, h) {
+				errs = append(errs, &FormError{Guard: g.Name, Hook: h, Form: form})
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// identity is the same for a chain and for the copies that its forms of
+// attachment work with.
+func (c *Chain) identity() *Chain {
+	if c.as != nil {
+		return c.as
+	}
+	return c
+}

@@ -1,0 +1,248 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/tool"
+)
+
+// ErrCombinator is the cause of a combinator put on a guard it can't work on.
+var ErrCombinator = errors.New("combinator does not fit the guard")
+
+// When returns guard with its hooks run only in steps for which pred holds. pred
+// sees the arguments of tool hooks and must not change them. Run-level hooks,
+// wrappers and observers are not steps; a guard that has one can't be made
+// conditional and comes back with an error.
+func When(pred func(Step) bool, guard Guard) Guard {
+	for _, h := range guard.Hooks() {
+		switch h {
+		case HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent, HookWrapModel, HookWrapTool, HookWrapAgent, HookObserve:
+			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: %s does not belong to a step", ErrCombinator, h))
+		}
+	}
+	if pred == nil {
+		guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: no predicate", ErrCombinator))
+		return guard
+	}
+	return when(pred, guard)
+}
+
+func when(pred func(Step) bool, guard Guard) Guard {
+	g := guard
+	if f := guard.BeforeAgent; f != nil {
+		g.BeforeAgent = func(ctx agent.Context) (*genai.Content, error) {
+			if !pred(stepOf(ctx, HookBeforeAgent)) {
+				return nil, nil
+			}
+			return f(ctx)
+		}
+	}
+	if f := guard.AfterAgent; f != nil {
+		g.AfterAgent = func(ctx agent.Context) (*genai.Content, error) {
+			if !pred(stepOf(ctx, HookAfterAgent)) {
+				return nil, nil
+			}
+			return f(ctx)
+		}
+	}
+	if f := guard.BeforeModel; f != nil {
+		g.BeforeModel = func(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
+			if !pred(stepOf(ctx, HookBeforeModel)) {
+				return nil, nil
+			}
+			return f(ctx, req)
+		}
+	}
+	if f := guard.AfterModel; f != nil {
+		g.AfterModel = func(ctx agent.Context, resp *model.LLMResponse, err error) (*model.LLMResponse, error) {
+			if !pred(stepOf(ctx, HookAfterModel)) {
+				return nil, nil
+			}
+			return f(ctx, resp, err)
+		}
+	}
+	if f := guard.OnModelError; f != nil {
+		g.OnModelError = func(ctx agent.Context, req *model.LLMRequest, err error) (*model.LLMResponse, error) {
+			if !pred(stepOf(ctx, HookOnModelError)) {
+				return nil, nil
+			}
+			return f(ctx, req, err)
+		}
+	}
+	if f := guard.BeforeTool; f != nil {
+		g.BeforeTool = func(ctx agent.Context, t tool.Tool, args map[string]any) (map[string]any, error) {
+			if !pred(toolStepOf(ctx, HookBeforeTool, t, args)) {
+				return nil, nil
+			}
+			return f(ctx, t, args)
+		}
+	}
+	if f := guard.AfterTool; f != nil {
+		g.AfterTool = func(ctx agent.Context, t tool.Tool, args, result map[string]any, err error) (map[string]any, error) {
+			if !pred(toolStepOf(ctx, HookAfterTool, t, args)) {
+				return nil, nil
+			}
+			return f(ctx, t, args, result, err)
+		}
+	}
+	if f := guard.OnToolError; f != nil {
+		g.OnToolError = func(ctx agent.Context, t tool.Tool, args map[string]any, err error) (map[string]any, error) {
+			if !pred(toolStepOf(ctx, HookOnToolError, t, args)) {
+				return nil, nil
+			}
+			return f(ctx, t, args, err)
+		}
+	}
+	if p := guard.ForPlugin; p != nil {
+		g.ForPlugin = func() Guard { return when(pred, p()) }
+	}
+	return g
+}
+
+func toolStepOf(ctx agent.Context, hook Hook, t tool.Tool, args map[string]any) Step {
+	s := stepOf(ctx, hook)
+	s.Tool, s.Args = t.Name(), args
+	if ctx != nil {
+		s.CallID = ctx.FunctionCallID()
+	}
+	return s
+}
+
+// ForTools returns guard limited to calls of the named tools. Only a guard with
+// nothing but tool hooks can be limited so; any other comes back with an error.
+func ForTools(guard Guard, names ...string) Guard {
+	for _, h := range guard.Hooks() {
+		switch h {
+		case HookBeforeTool, HookAfterTool, HookOnToolError:
+		default:
+			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: ForTools takes tool hooks only, the guard has %s", ErrCombinator, h))
+		}
+	}
+	if len(names) == 0 {
+		guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: ForTools without a tool", ErrCombinator))
+	}
+	names = slices.Clone(names)
+	g := when(func(s Step) bool { return slices.Contains(names, s.Tool) }, guard)
+	info := guard.Info
+	g.Info = func() Info {
+		i := Guard{Info: info}.infoOr(guard)
+		i.Limits = append(slices.Clone(i.Limits), fmt.Sprintf("only for tools %v", names))
+		for _, n := range names {
+			if !slices.Contains(i.Tools, n) {
+				i.Tools = append(slices.Clone(i.Tools), n)
+			}
+		}
+		return i
+	}
+	return g
+}
+
+// ForAgents returns guard limited to steps of the named agents. Observers are
+// limited too; guards with run-level hooks or wrappers come back with an error.
+func ForAgents(guard Guard, names ...string) Guard {
+	for _, h := range guard.Hooks() {
+		switch h {
+		case HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent, HookWrapTool, HookWrapAgent:
+			if slices.Contains(guard.info().Needs, h) {
+				guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: %s does not belong to an agent", ErrCombinator, h))
+			}
+		}
+	}
+	if len(names) == 0 {
+		guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: ForAgents without an agent", ErrCombinator))
+	}
+	names = slices.Clone(names)
+	g := when(func(s Step) bool { return slices.Contains(names, s.Agent) }, guard)
+	g.OnUserMessage, g.BeforeRun, g.AfterRun, g.OnEvent = nil, nil, nil, nil
+	if f := guard.Observe; f != nil {
+		g.Observe = func(ctx context.Context, ev Event) {
+			if slices.Contains(names, ev.Agent) {
+				f(ctx, ev)
+			}
+		}
+	}
+	if w := guard.WrapModel; w != nil {
+		g.WrapModel = func(next model.LLM, inner func(model.LLM) model.LLM) model.LLM {
+			return &switchedModel{LLM: w(next, inner), other: next, use: func(ctx context.Context) bool {
+				s, ok := CurrentStep(ctx)
+				return ok && slices.Contains(names, s.Agent)
+			}}
+		}
+	}
+	if p := guard.ForPlugin; p != nil {
+		g.ForPlugin = func() Guard { return ForAgents(p(), names...) }
+	}
+	info := guard.Info
+	g.Info = func() Info {
+		i := Guard{Info: info}.infoOr(guard)
+		i.Limits = append(slices.Clone(i.Limits), fmt.Sprintf("only for agents %v", names))
+		return i
+	}
+	return g
+}
+
+// infoOr returns the guard's own info, with the needs of the guard it came from.
+func (g Guard) infoOr(from Guard) Info {
+	i := g.info()
+	if g.Info == nil || len(i.Needs) == 0 {
+		i.Needs = from.info().Needs
+	}
+	return i
+}
+
+// Monitor returns guard in watching mode: its hooks run on throw-away copies, what
+// it would have refused or replaced is told to the chain's observers as
+// [OutcomeWouldRefuse], and the step goes on. Monitor covers the before and after
+// hooks of models, tools and agents; a guard that needs a wrapper or a run-level
+// hook can't be tried without effect and comes back with an error. What the guard
+// counts, it counts.
+func Monitor(guard Guard) Guard {
+	for _, h := range guard.info().Needs {
+		switch h {
+		case HookWrapModel, HookWrapTool, HookWrapAgent, HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent:
+			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: Monitor can't watch %s", ErrCombinator, h))
+		}
+	}
+	info := guard.info()
+	guard.OnUserMessage, guard.BeforeRun, guard.AfterRun, guard.OnEvent = nil, nil, nil, nil
+	guard.WrapModel, guard.WrapTool, guard.WrapAgent = nil, nil, nil
+	guard.OnModelError, guard.OnToolError = nil, nil
+	guard.monitored = true
+	guard.Info = func() Info {
+		i := info
+		i.Limits = append(slices.Clone(i.Limits), "monitored: refuses nothing")
+		i.Fails = "open"
+		i.Needs = guard.Hooks()
+		return i
+	}
+	if p := guard.ForPlugin; p != nil {
+		guard.ForPlugin = func() Guard { return Monitor(p()) }
+	}
+	return guard
+}
+
+// switchedModel calls its wrapper only in the steps it is for.
+type switchedModel struct {
+	model.LLM
+	other model.LLM
+	use   func(context.Context) bool
+}
+
+// GenerateContent implements model.LLM.
+func (m *switchedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	if m.use(ctx) {
+		return m.LLM.GenerateContent(ctx, req, stream)
+	}
+	return m.other.GenerateContent(ctx, req, stream)
+}

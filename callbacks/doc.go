@@ -1,0 +1,82 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package callbacks is a chain of guards for agents built with Google's Agent
+// Development Kit for Go. ADK bounds nothing by itself and lets streaming tools,
+// nested agents and panics walk past its callbacks; a chain declared once holds
+// for every call, streamed tool and nested agent it is attached to.
+//
+//	chain := callbacks.New(guards.CallBudget(6), guards.AllowTools("lookup"))
+//	a, err := chain.NewAgent(llmagent.Config{Name: "researcher", …})
+//
+// # The law of the chain
+//
+//  1. Hooks run in the order their guards stand in, before and after hooks alike.
+//     The first non-nil value or error ends that hook's chain and decides the
+//     step. Wrappers nest: New(a, b) calls a(b(model)); the first guard is the
+//     outermost.
+//  2. A map or response means replace. To refuse, return [Deny] (this call), [End]
+//     (this agent) or [Stop] (the Run). Any other error refuses the call too, with
+//     a neutral text.
+//  3. To change something and let the next hook see it, change the copy you were
+//     handed and return nil: fields of the response, top-level keys of arguments
+//     or result. Replace nested values, never edit them: ADK shares them with the
+//     stored session.
+//  4. Observers are told once per step, after the whole chain, with the final
+//     value. They decide nothing.
+//  5. A hook that panics refuses the step and never takes the process down.
+//  6. What a model reads is safe by construction: an unexpected error becomes a
+//     short neutral text, its cause goes to the observers. An error with a method
+//     ModelText() string says itself what the model may read.
+//  7. before_tool returning the very arguments it was given is denied as a faulty
+//     guard; after_model or after_tool returning the value handed in is a last
+//     word.
+//  8. Chunks of a stream keep their Partial flag, usage is read once from the final
+//     response, a nil result with a nil error stays nil, and ADK's confirmation
+//     errors pass untouched.
+//
+// # What a hook's answer becomes
+//
+//	hook           Deny                    End                       Stop
+//	before_agent   content, agent skipped  the same                  the same, Run stopped
+//	before_model   refusal response        the same                  the same, Run stopped
+//	after_model    refusal response        the same                  the same, Run stopped
+//	on_model_error refusal response        the same                  the same, Run stopped
+//	before_tool    {"error": text}         and SkipSummarization     and Escalate, Run stopped
+//	after_tool     {"error": text}         and SkipSummarization     and Escalate, Run stopped
+//	on_tool_error  {"error": text}         and SkipSummarization     and Escalate, Run stopped
+//	wrap_model     as on_model_error       (yield the refusal as the error)
+//	wrap_tool      as before_tool          (return the refusal as the error)
+//	on_event       text and results of the event withheld, calls stay paired
+//	on_user_message, before_run            the run ends with the refusal as its error
+//
+// A refusal response is final, so on the model side Deny ends the agent's turn as
+// End does. A panic is a Deny with code [CodeGuardPanicked].
+//
+// # Forms of attachment
+//
+//	hook                                      on an agent      as a plugin
+//	before/after/on error of model and tool   yes              yes
+//	before_agent, after_agent                 yes              yes
+//	on_user_message, before_run, after_run,
+//	on_event                                  refused if needed  yes
+//	wrap_tool                                 yes              yes
+//	wrap_model                                yes              refused if needed
+//	wrap_agent                                NewAgent only    refused if needed
+//	observe                                   yes              yes
+//
+// "Refused if needed" means at construction, with a [FormError], where the guard's
+// Info says that it does not do its work without that hook; a hook that is only
+// an extra is left out. On an agent the chain covers function tools, streaming
+// tools, agents used as tools, toolsets and the model itself. As a plugin it
+// covers every agent of the runner, but not the inside of an agent used as a
+// tool: ADK runs that without plugins, so attach the chain there as well; where
+// both meet, each call passes the hooks once. A response that a plugin's
+// after_model hook changed is not seen by callbacks on the agent.
+//
+// # What no chain can cover
+//
+// Live mode, which skips model hooks: an agent with a chain refuses to start it.
+// Tools that run on the provider's servers. Code in your process that holds the
+// API key.
+package callbacks

@@ -1,0 +1,122 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/agent"
+)
+
+// StepKind is what a step of a run is.
+type StepKind string
+
+// The kinds of step.
+const (
+	StepAgent StepKind = "agent"
+	StepModel StepKind = "model"
+	StepTool  StepKind = "tool"
+)
+
+// Outcome is how a step ended.
+type Outcome string
+
+// The outcomes of a step.
+const (
+	// OutcomeAllowed: the step ran; nothing of the chain decided it.
+	OutcomeAllowed Outcome = "allowed"
+	// OutcomeRefused: a guard said no; the step did not run, or its result was withheld.
+	OutcomeRefused Outcome = "refused"
+	// OutcomeReplaced: a guard answered in place of the model or tool, or replaced what it answered.
+	OutcomeReplaced Outcome = "replaced"
+	// OutcomeFailed: the model, tool or agent returned an error.
+	OutcomeFailed Outcome = "failed"
+	// OutcomePanicked: the model, tool, agent or a hook panicked.
+	OutcomePanicked Outcome = "panicked"
+	// OutcomeUnknownTool: the model called a tool that does not exist.
+	OutcomeUnknownTool Outcome = "unknown_tool"
+	// OutcomePending: the step waits for an approval or for a long-running tool.
+	OutcomePending Outcome = "pending"
+	// OutcomeAbandoned: the consumer went away before the model had answered.
+	OutcomeAbandoned Outcome = "abandoned"
+	// OutcomeWouldRefuse: a monitored guard would have refused; the step went on.
+	OutcomeWouldRefuse Outcome = "would_refuse"
+)
+
+// An Event tells an observer about one step, once, after the whole chain.
+// Observers must not change what it refers to.
+type Event struct {
+	Step       StepKind
+	Invocation string
+	Agent      string
+	Branch     string
+	// Model is the name of the model of a model step.
+	Model string
+	// Tool and CallID are set for tool steps.
+	Tool   string
+	CallID string
+	// Attempt is how many times the model of this step was called; 0 where it
+	// was not, and always 0 for other steps.
+	Attempt int
+	Outcome Outcome
+	// Guard is the guard that decided, Code and Reason are its why; all empty
+	// where nothing was decided.
+	Guard  string
+	Code   string
+	Reason string
+	// Err is the cause of a failure, with all its detail: for journals, never for
+	// a model.
+	Err error
+	// Stop says that this step stopped the Run.
+	Stop     bool
+	Start    time.Time
+	Duration time.Duration
+	// Args are the arguments as the tool saw them.
+	Args map[string]any
+	// Result is what goes back to the model from a tool, Response what a model
+	// step ended with.
+	Result   map[string]any
+	Response *genai.Content
+	// Usage is the token usage of a model step, read once, from its final
+	// response. Nil where the model reported none.
+	Usage *genai.GenerateContentResponseUsageMetadata
+}
+
+// A Step says which step a hook is in, for the predicates of [When] and for
+// model wrappers, which see no ADK context.
+type Step struct {
+	Hook       Hook
+	Invocation string
+	Agent      string
+	Branch     string
+	// Tool, CallID and Args are set in tool hooks.
+	Tool   string
+	CallID string
+	Args   map[string]any
+}
+
+type stepKey struct{}
+
+// CurrentStep returns the step that ctx, the context a model wrapper is called
+// with, belongs to. It reports false outside a chain.
+func CurrentStep(ctx context.Context) (Step, bool) {
+	if ctx == nil {
+		return Step{}, false
+	}
+	ms, ok := ctx.Value(stepKey{}).(*modelStep)
+	if !ok {
+		return Step{}, false
+	}
+	return Step{Hook: HookWrapModel, Invocation: ms.ev.Invocation, Agent: ms.ev.Agent, Branch: ms.ev.Branch}, true
+}
+
+func stepOf(ctx agent.Context, hook Hook) Step {
+	if ctx == nil {
+		return Step{Hook: hook}
+	}
+	return Step{Hook: hook, Invocation: ctx.InvocationID(), Agent: ctx.AgentName(), Branch: ctx.Branch()}
+}

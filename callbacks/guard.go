@@ -1,0 +1,170 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"context"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/plugin"
+	"google.golang.org/adk/v2/tool"
+)
+
+// A Guard is a named bundle of hooks. Every hook is optional and has ADK's own
+// function type, so a hook written for plain ADK works in a chain and a hook
+// taken out of a Guard works in plain ADK.
+//
+// A Guard is a value: copying it copies the hooks, which share whatever account
+// the constructor made for them. One guard value is therefore one account
+// wherever it is attached, and two constructor calls are two accounts.
+//
+// Hooks may be called by many goroutines at once and must be safe for that.
+type Guard struct {
+	// Name identifies the guard in refusals, events and Explain. It must not be
+	// empty.
+	Name string
+
+	// OnUserMessage, BeforeRun, AfterRun and OnEvent run only where the chain is
+	// a plugin: ADK has no such hook on an agent.
+	OnUserMessage plugin.OnUserMessageCallback
+	BeforeRun     plugin.BeforeRunCallback
+	AfterRun      plugin.AfterRunCallback
+	OnEvent       plugin.OnEventCallback
+
+	BeforeAgent agent.BeforeAgentCallback
+	AfterAgent  agent.AfterAgentCallback
+
+	BeforeModel  llmagent.BeforeModelCallback
+	AfterModel   llmagent.AfterModelCallback
+	OnModelError llmagent.OnModelErrorCallback
+
+	BeforeTool  llmagent.BeforeToolCallback
+	AfterTool   llmagent.AfterToolCallback
+	OnToolError llmagent.OnToolErrorCallback
+
+	// WrapModel returns a model that stands around next. Every further model a
+	// guard brings itself, a fallback say, must be passed through inner first, so
+	// that its calls meet the guards that stand inside this one. It runs only
+	// where the chain is attached to an agent: a plugin never sees the model.
+	WrapModel func(next model.LLM, inner func(model.LLM) model.LLM) model.LLM
+	// WrapTool returns a tool that stands around the one given, inside the tool
+	// hooks. It must keep the tool's name and its kind (function or streaming).
+	WrapTool func(tool.Tool) tool.Tool
+	// WrapAgent returns an agent that stands around the one given. It runs only
+	// in NewAgent and only for children of workflow agents.
+	WrapAgent func(agent.Agent) agent.Agent
+
+	// ForPlugin returns the guard that stands in this one's place where the chain is
+	// a plugin. Nil means this one.
+	ForPlugin func() Guard
+
+	// Observe is told of every step once, after the whole chain, with the final
+	// value. It decides nothing; a panic in it is contained and dropped.
+	Observe func(context.Context, Event)
+
+	// Info describes the guard to Explain and to the rules Attach checks. Nil
+	// means: no limits, needs every hook that is set, fails closed.
+	Info func() Info
+
+	// Err is the reason this guard can't be used, set by a constructor that was
+	// given nonsense. NewAgent, Attach and Plugin return the errors of all guards
+	// joined.
+	Err error
+
+	monitored bool
+}
+
+// Info describes a guard.
+type Info struct {
+	// Limits are the guard's settings as people read them, such as
+	// "6 model calls per agent".
+	Limits []string
+	// Tools are the tool names the guard refers to. Attach refuses a name that
+	// the agent does not have.
+	Tools []string
+	// Needs lists the hooks without which the guard does not do what its name
+	// says. A form of attachment that can't run one of them is refused. Hooks the
+	// guard has but does not need are extras that run where they can. Nil means
+	// every hook that is set.
+	Needs []Hook
+	// After lists names of guards that must stand earlier in the chain where both
+	// are present.
+	After []string
+	// Rechecks says that BeforeTool must look again when callbacks of the user's
+	// own configuration changed the arguments after it.
+	Rechecks bool
+	// Fails says which way the guard fails when it can't do its work. Empty means
+	// closed: the step is refused.
+	Fails string
+}
+
+// Hook names one field of a Guard.
+type Hook string
+
+// The hooks of a Guard.
+const (
+	HookOnUserMessage Hook = "on_user_message"
+	HookBeforeRun     Hook = "before_run"
+	HookAfterRun      Hook = "after_run"
+	HookOnEvent       Hook = "on_event"
+	HookBeforeAgent   Hook = "before_agent"
+	HookAfterAgent    Hook = "after_agent"
+	HookBeforeModel   Hook = "before_model"
+	HookAfterModel    Hook = "after_model"
+	HookOnModelError  Hook = "on_model_error"
+	HookBeforeTool    Hook = "before_tool"
+	HookAfterTool     Hook = "after_tool"
+	HookOnToolError   Hook = "on_tool_error"
+	HookWrapModel     Hook = "wrap_model"
+	HookWrapTool      Hook = "wrap_tool"
+	HookWrapAgent     Hook = "wrap_agent"
+	HookObserve       Hook = "observe"
+)
+
+// Hooks returns the hooks that are set, in the order of the Guard's fields.
+func (g Guard) Hooks() []Hook {
+	var hooks []Hook
+	for _, h := range []struct {
+		set  bool
+		hook Hook
+	}{
+		{g.OnUserMessage != nil, HookOnUserMessage},
+		{g.BeforeRun != nil, HookBeforeRun},
+		{g.AfterRun != nil, HookAfterRun},
+		{g.OnEvent != nil, HookOnEvent},
+		{g.BeforeAgent != nil, HookBeforeAgent},
+		{g.AfterAgent != nil, HookAfterAgent},
+		{g.BeforeModel != nil, HookBeforeModel},
+		{g.AfterModel != nil, HookAfterModel},
+		{g.OnModelError != nil, HookOnModelError},
+		{g.BeforeTool != nil, HookBeforeTool},
+		{g.AfterTool != nil, HookAfterTool},
+		{g.OnToolError != nil, HookOnToolError},
+		{g.WrapModel != nil, HookWrapModel},
+		{g.WrapTool != nil, HookWrapTool},
+		{g.WrapAgent != nil, HookWrapAgent},
+		{g.Observe != nil, HookObserve},
+	} {
+		if h.set {
+			hooks = append(hooks, h.hook)
+		}
+	}
+	return hooks
+}
+
+func (g Guard) info() Info {
+	var info Info
+	if g.Info != nil {
+		info = g.Info()
+	}
+	if info.Needs == nil {
+		info.Needs = g.Hooks()
+	}
+	if info.Fails == "" {
+		info.Fails = "closed"
+	}
+	return info
+}

@@ -1,0 +1,314 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+)
+
+// A modelStep is one model call on its way through the chain. ADK runs the hooks
+// of one agent invocation one after the other, so only the fields that the model
+// wrapper touches as well are atomic.
+type modelStep struct {
+	c   *Chain
+	run *Run
+	ev  Event
+	// plugin says that the chain acts as a plugin in this step; the same chain on
+	// the agent then stands aside.
+	plugin bool
+	// refusal, once set, takes the place of every later response of this step.
+	refusal  *Refusal
+	attempts atomic.Int32
+	told     atomic.Bool
+}
+
+// modelStepID finds the step again: before_model, the model and after_model share
+// nothing else. One agent in one branch of one invocation calls its model once
+// at a time.
+type modelStepID struct {
+	c                         *Chain
+	invocation, branch, agent string
+}
+
+// identity is what hooks' contexts and a model's context have in common.
+type identity interface {
+	context.Context
+	InvocationID() string
+	Branch() string
+}
+
+func (c *Chain) stepID(ctx identity, agentName string) modelStepID {
+	return modelStepID{c.identity(), ctx.InvocationID(), ctx.Branch(), agentName}
+}
+
+func (c *Chain) newModelStep(ctx agent.Context, asPlugin bool) *modelStep {
+	s := &modelStep{c: c, run: runOrNil(ctx), plugin: asPlugin}
+	s.ev = Event{Step: StepModel, Outcome: OutcomeAllowed, Start: time.Now()}
+	if ctx != nil {
+		s.ev.Invocation, s.ev.Agent, s.ev.Branch = ctx.InvocationID(), ctx.AgentName(), ctx.Branch()
+		if s.run != nil {
+			s.run.values.Store(c.stepID(ctx, s.ev.Agent), s)
+		}
+	}
+	return s
+}
+
+func (c *Chain) modelStep(ctx agent.Context) *modelStep {
+	if ctx == nil {
+		return nil
+	}
+	run := RunOf(ctx)
+	if run == nil {
+		return nil
+	}
+	s, _ := run.values.Load(c.stepID(ctx, ctx.AgentName()))
+	ms, _ := s.(*modelStep)
+	return ms
+}
+
+// before runs the before_model hooks. A response means that the model is not
+// called: an answer of a guard, or a refusal.
+func (s *modelStep) before(ctx agent.Context, req *model.LLMRequest) *model.LLMResponse {
+	if req != nil {
+		s.ev.Model = req.Model
+	}
+	if s.run != nil {
+		if st := s.run.stopped.Load(); st != nil {
+			return s.finish(ctx, s.refuse(st.guard, st.refusal, nil))
+		}
+	}
+	for _, h := range s.c.h.beforeModel {
+		if h.monitored {
+			resp, err := callBeforeModel(h.f, ctx, copyRequest(req))
+			note(s.c, ctx, s.ev, h.guard, resp != nil, err)
+			continue
+		}
+		resp, err := callBeforeModel(h.f, ctx, req)
+		switch {
+		case err != nil:
+			return s.finish(ctx, s.refuse(h.guard, nil, err))
+		case resp != nil:
+			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
+			return s.finish(ctx, copyResponse(resp))
+		}
+	}
+	return nil
+}
+
+func callBeforeModel(f beforeModel, ctx agent.Context, req *model.LLMRequest) (resp *model.LLMResponse, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			resp, err = nil, newPanicError(p)
+		}
+	}()
+	return f(ctx, req)
+}
+
+// after runs the after_model hooks on resp, which the chain owns and hooks may
+// change, and returns what takes its place. Chunks keep their Partial flag.
+func (s *modelStep) after(ctx agent.Context, resp *model.LLMResponse) *model.LLMResponse {
+	partial := resp.Partial
+	out := s.runAfter(ctx, resp)
+	out.Partial = partial
+	if partial {
+		return out
+	}
+	if out.UsageMetadata == nil {
+		out.UsageMetadata = resp.UsageMetadata
+	}
+	s.ev.Usage = out.UsageMetadata
+	return s.finish(ctx, out)
+}
+
+func (s *modelStep) runAfter(ctx agent.Context, resp *model.LLMResponse) *model.LLMResponse {
+	if s.refusal != nil {
+		return refusalResponse(langOf(s.run), s.ev.Guard, s.refusal)
+	}
+	for _, h := range s.c.h.afterModel {
+		if h.monitored {
+			got, err := callAfterModel(h.f, ctx, copyResponse(resp))
+			note(s.c, ctx, s.ev, h.guard, got != nil, err)
+			continue
+		}
+		got, err := callAfterModel(h.f, ctx, resp)
+		switch {
+		case err != nil:
+			return s.refuse(h.guard, nil, err)
+		case got != nil:
+			if got != resp {
+				s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
+				got = copyResponse(got)
+			}
+			return got
+		}
+	}
+	return resp
+}
+
+func callAfterModel(f afterModel, ctx agent.Context, resp *model.LLMResponse) (got *model.LLMResponse, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			got, err = nil, newPanicError(p)
+		}
+	}()
+	return f(ctx, resp, nil)
+}
+
+// failed takes a model's error through the on_model_error hooks. A nil response
+// leaves the error to ADK, which ends the agent with it.
+func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error) *model.LLMResponse {
+	var r *Refusal
+	if errors.As(cause, &r) {
+		return s.finish(ctx, s.refuse(s.ev.Guard, r, nil))
+	}
+	s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, CodeModelFailed, cause
+	if isPanic(cause) {
+		s.ev.Outcome, s.ev.Code = OutcomePanicked, CodeModelPanicked
+	}
+	for _, h := range s.c.h.onModelError {
+		resp, err := callOnModelError(h.f, ctx, req, cause)
+		switch {
+		case err != nil && !errors.Is(err, cause):
+			return s.finish(ctx, s.refuse(h.guard, nil, err))
+		case resp != nil:
+			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
+			return s.finish(ctx, copyResponse(resp))
+		}
+	}
+	s.tell(ctx)
+	return nil
+}
+
+func callOnModelError(f onModelError, ctx agent.Context, req *model.LLMRequest, cause error) (resp *model.LLMResponse, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			resp, err = nil, newPanicError(p)
+		}
+	}()
+	return f(ctx, req, cause)
+}
+
+func (s *modelStep) refuse(guard string, r *Refusal, err error) *model.LLMResponse {
+	lang := langOf(s.run)
+	if r == nil {
+		r = refusalOf(lang, err)
+	}
+	s.refusal = r
+	s.ev.Outcome, s.ev.Guard, s.ev.Code, s.ev.Reason, s.ev.Err = OutcomeRefused, guard, r.Code, r.reason(), r.Unwrap()
+	if isPanic(err) {
+		s.ev.Outcome = OutcomePanicked
+	}
+	if r.scope == scopeRun && s.run != nil {
+		s.ev.Stop = s.run.stop(s.ev.Agent, guard, r)
+	}
+	resp := refusalResponse(lang, guard, r)
+	if s.run != nil {
+		s.run.rememberRefusal(resp.Content.Parts[0].Text, r)
+	}
+	return resp
+}
+
+// finish is called with the response that ends the step.
+func (s *modelStep) finish(ctx agent.Context, resp *model.LLMResponse) *model.LLMResponse {
+	s.ev.Response = resp.Content
+	s.tell(ctx)
+	return resp
+}
+
+func (s *modelStep) tell(ctx agent.Context) {
+	if !s.told.CompareAndSwap(false, true) || len(s.c.h.observe) == 0 {
+		return
+	}
+	s.ev.Attempt = int(s.attempts.Load())
+	s.ev.Duration = time.Since(s.ev.Start)
+	s.c.observe(plainContext(ctx), &s.ev)
+}
+
+// modelHooks are the chain's three model callbacks for ADK.
+type modelHooks struct {
+	c        *Chain
+	asPlugin bool
+	// saveAs is the agent's output key, which the chain writes itself so that a
+	// refusal never lands in it. Empty: nothing is saved here.
+	saveAs string
+	schema bool
+}
+
+func (m modelHooks) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
+	if !m.asPlugin && m.standsAside(ctx) {
+		return nil, nil
+	}
+	s := m.c.newModelStep(ctx, m.asPlugin)
+	resp := s.before(ctx, req)
+	m.save(ctx, resp)
+	return resp, nil
+}
+
+// standsAside reports whether the same chain already acts as a plugin in the step
+// that is open now.
+func (m modelHooks) standsAside(ctx agent.Context) bool {
+	s := m.c.modelStep(ctx)
+	return s != nil && s.plugin && !s.told.Load()
+}
+
+func (m modelHooks) after(ctx agent.Context, resp *model.LLMResponse, _ error) (*model.LLMResponse, error) {
+	s := m.c.modelStep(ctx)
+	if resp == nil || s == nil || s.plugin != m.asPlugin {
+		m.save(ctx, resp)
+		return nil, nil
+	}
+	if !m.asPlugin {
+		// The model wrapper made this copy, so it may be changed in place: other
+		// callbacks then still see it.
+		out := s.after(ctx, resp)
+		m.save(ctx, out)
+		if out != resp {
+			return out, nil
+		}
+		return nil, nil
+	}
+	mine := copyResponse(resp)
+	out := s.after(ctx, mine)
+	if out == mine && reflect.DeepEqual(mine, resp) {
+		return nil, nil
+	}
+	return out, nil
+}
+
+func (m modelHooks) onError(ctx agent.Context, req *model.LLMRequest, err error) (*model.LLMResponse, error) {
+	s := m.c.modelStep(ctx)
+	if s == nil || s.plugin != m.asPlugin {
+		return nil, nil
+	}
+	return s.failed(ctx, req, err), nil
+}
+
+// save does what ADK does with an output key, except for refusals.
+func (m modelHooks) save(ctx agent.Context, resp *model.LLMResponse) {
+	if m.saveAs == "" || ctx == nil || resp == nil || resp.Partial || resp.Content == nil || IsRefusal(resp) {
+		return
+	}
+	var sb strings.Builder
+	for _, p := range resp.Content.Parts {
+		if p != nil && !p.Thought {
+			sb.WriteString(p.Text)
+		}
+	}
+	out := sb.String()
+	// ADK stores "" for a turn of calls only, which would wipe an earlier answer.
+	if out == "" || m.schema && strings.TrimSpace(out) == "" {
+		return
+	}
+	// The delta, which is what ADK stores, is always written; only the live view of
+	// a context without a session can fail.
+	_ = ctx.State().Set(m.saveAs, out)
+}

@@ -1,0 +1,133 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/genai"
+)
+
+// ErrNoAnswer is the cause of a model step whose model returned nothing.
+var ErrNoAnswer = errors.New("the model returned nothing")
+
+// guardedModel stands outermost around an agent's model. It hands ADK copies of
+// every response, turns panics into errors, and hides Client(), so that ADK's
+// live mode, which skips every model hook, refuses to start.
+type guardedModel struct {
+	model.LLM // the guards' wrappers, outermost first
+	c         *Chain
+	base      model.LLM
+}
+
+func (c *Chain) wrapModel(base model.LLM) model.LLM {
+	if g, ok := base.(*guardedModel); ok && g.c.identity() == c.identity() {
+		return base
+	}
+	return &guardedModel{LLM: c.layer(0, base), c: c, base: base}
+}
+
+// layer wraps m with the guards from the i-th on; the first is the outermost.
+func (c *Chain) layer(i int, m model.LLM) model.LLM {
+	for ; i < len(c.guards); i++ {
+		if wrap := c.guards[i].WrapModel; wrap != nil {
+			next := i + 1
+			return wrap(c.layer(next, m), func(other model.LLM) model.LLM { return c.layer(next, other) })
+		}
+	}
+	return &countedModel{m}
+}
+
+// GetGoogleLLMVariant forwards what ADK asks of Gemini models.
+func (g *guardedModel) GetGoogleLLMVariant() genai.Backend {
+	if v, ok := g.base.(interface{ GetGoogleLLMVariant() genai.Backend }); ok {
+		return v.GetGoogleLLMVariant()
+	}
+	return genai.BackendUnspecified
+}
+
+// GenerateContent implements model.LLM.
+func (g *guardedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	step := g.step(ctx)
+	if step != nil {
+		ctx = context.WithValue(ctx, stepKey{}, step)
+	}
+	return func(yield func(*model.LLMResponse, error) bool) {
+		// A panic that comes up from the consumer is not the model's.
+		inConsumer := false
+		give := func(resp *model.LLMResponse, err error) bool {
+			inConsumer = true
+			ok := yield(resp, err)
+			inConsumer = false
+			return ok
+		}
+		defer func() {
+			if inConsumer {
+				return
+			}
+			if p := recover(); p != nil {
+				give(nil, newPanicError(p))
+			}
+		}()
+		final := false
+		for resp, err := range g.LLM.GenerateContent(ctx, req, stream) {
+			if err == nil && resp == nil {
+				err = ErrNoAnswer
+			}
+			if err != nil {
+				// ADK would go on ranging after an error it recovered from.
+				give(nil, err)
+				return
+			}
+			final = final || !resp.Partial
+			if !give(copyResponse(resp), nil) {
+				step.abandon(ctx)
+				return
+			}
+		}
+		if !final {
+			give(nil, ErrNoAnswer)
+		}
+	}
+}
+
+func (g *guardedModel) step(ctx context.Context) *modelStep {
+	ic, ok := ctx.(agent.InvocationContext)
+	if !ok || ic.Agent() == nil {
+		return nil
+	}
+	run := RunOf(ctx)
+	if run == nil {
+		return nil
+	}
+	s, _ := run.values.Load(g.c.stepID(ic, ic.Agent().Name()))
+	ms, _ := s.(*modelStep)
+	if ms != nil && ms.ev.Model == "" {
+		ms.ev.Model = g.base.Name()
+	}
+	return ms
+}
+
+// abandon tells of a step whose consumer went away before the final response.
+func (s *modelStep) abandon(ctx context.Context) {
+	if s == nil || !s.told.CompareAndSwap(false, true) || len(s.c.h.observe) == 0 {
+		return
+	}
+	s.ev.Outcome, s.ev.Attempt = OutcomeAbandoned, int(s.attempts.Load())
+	s.c.observe(ctx, &s.ev)
+}
+
+// countedModel stands innermost: it sees every attempt the guards' wrappers make.
+type countedModel struct{ model.LLM }
+
+func (m *countedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	if s, ok := ctx.Value(stepKey{}).(*modelStep); ok {
+		s.attempts.Add(1)
+	}
+	return m.LLM.GenerateContent(ctx, req, stream)
+}

@@ -1,0 +1,44 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"context"
+
+	"google.golang.org/adk/v2/agent"
+)
+
+func (c *Chain) observe(ctx context.Context, ev *Event) {
+	for _, f := range c.h.observe {
+		tell(ctx, f, ev)
+	}
+}
+
+// tell keeps a panicking observer from harming the step it only watches.
+func tell(ctx context.Context, f func(context.Context, Event), ev *Event) {
+	defer func() { _ = recover() }()
+	f(ctx, *ev)
+}
+
+// note tells what a monitored guard would have done in the step that ev is about.
+func note(c *Chain, ctx agent.Context, ev Event, guard string, replaced bool, err error) {
+	if !replaced && err == nil {
+		return
+	}
+	ev.Outcome, ev.Guard = OutcomeWouldRefuse, guard
+	if err != nil {
+		r := refusalOf(langOf(runOrNil(ctx)), err)
+		ev.Code, ev.Reason, ev.Err = r.Code, r.reason(), r.Unwrap()
+	}
+	c.observe(plainContext(ctx), &ev)
+}
+
+// plainContext avoids putting a typed nil into a context.Context: a hook tested
+// alone may have no context.
+func plainContext(ctx agent.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}

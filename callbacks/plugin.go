@@ -1,0 +1,232 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"errors"
+	"fmt"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/plugin"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+// Plugin returns the chain as a plugin for a whole runner. Put it first: a plugin
+// before it that answers a hook switches it off for that step. A plugin does not
+// reach the model calls of an agent used as a tool; attach the chain to that
+// agent as well.
+func (c *Chain) Plugin(name string) (*plugin.Plugin, error) {
+	if c == nil {
+		c = New()
+	}
+	var errs []error
+	if name == "" {
+		errs = append(errs, errors.New("callbacks: a plugin needs a name"))
+	}
+	guards := c.Guards()
+	for i, g := range guards {
+		if g.ForPlugin != nil {
+			guards[i] = g.ForPlugin()
+		}
+	}
+	if err := errors.Join(append(errs, c.Err(), checkForm(guards, formPlugin))...); err != nil {
+		return nil, fmt.Errorf("plugin %q: %w", name, err)
+	}
+	// The hooks below belong to c, so that c on an agent knows that it stands
+	// aside; the guards are the plugin's own.
+	if err := checkGuards(guards); err != nil {
+		return nil, fmt.Errorf("plugin %q: %w", name, err)
+	}
+	pc := &Chain{guards: guards, h: sortHooks(guards), as: c}
+
+	m := modelHooks{c: pc, asPlugin: true}
+	t := toolHooks{c: pc}
+	a := agentHooks{c: pc}
+	r := runHooks{c: pc}
+	return plugin.New(plugin.Config{
+		Name:                  name,
+		OnUserMessageCallback: r.onUserMessage,
+		BeforeRunCallback:     r.beforeRun,
+		AfterRunCallback:      r.afterRun,
+		OnEventCallback:       r.onEvent,
+		BeforeAgentCallback:   a.before,
+		AfterAgentCallback:    a.after,
+		BeforeModelCallback: func(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
+			pc.swapTools(req)
+			return m.before(ctx, req)
+		},
+		AfterModelCallback:   m.after,
+		OnModelErrorCallback: m.onError,
+		BeforeToolCallback:   t.before,
+		AfterToolCallback:    t.after,
+		OnToolErrorCallback:  t.onError,
+	})
+}
+
+// swapTools puts the tool wrapper into the request, where ADK looks a called tool
+// up afterwards: function tools, streaming tools and agents used as tools.
+func (c *Chain) swapTools(req *model.LLMRequest) {
+	for name, t := range req.Tools {
+		if tl, ok := t.(tool.Tool); ok {
+			req.Tools[name] = c.wrapTool(tl)
+		}
+	}
+}
+
+// runHooks are the run-level callbacks, which only a plugin has.
+type runHooks struct{ c *Chain }
+
+func (r runHooks) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (*genai.Content, error) {
+	for _, g := range r.c.guards {
+		if g.OnUserMessage == nil {
+			continue
+		}
+		content, err := callUserMessage(g.OnUserMessage, ctx, msg)
+		if err != nil {
+			return nil, r.stop(ctx, g.Name, err)
+		}
+		if content != nil {
+			// Several guards may each have something to mask: the next one sees what
+			// this one made of the message.
+			msg = content
+		}
+	}
+	return msg, nil
+}
+
+func callUserMessage(f plugin.OnUserMessageCallback, ctx agent.InvocationContext, msg *genai.Content) (content *genai.Content, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			content, err = nil, newPanicError(p)
+		}
+	}()
+	return f(ctx, msg)
+}
+
+// stop ends a run before it began. ADK ends with the error; the text is safe.
+func (r runHooks) stop(ctx agent.InvocationContext, guard string, err error) error {
+	run := RunOf(ctx)
+	refusal := refusalOf(langOf(run), err)
+	if run != nil {
+		run.stop("", guard, refusal)
+	}
+	return refusal
+}
+
+func (r runHooks) beforeRun(ctx agent.InvocationContext) (*genai.Content, error) {
+	for _, g := range r.c.guards {
+		if g.BeforeRun == nil {
+			continue
+		}
+		content, err := callBeforeRun(g.BeforeRun, ctx)
+		if err != nil {
+			return nil, r.stop(ctx, g.Name, err)
+		}
+		if content != nil {
+			return content, nil
+		}
+	}
+	return nil, nil
+}
+
+func callBeforeRun(f plugin.BeforeRunCallback, ctx agent.InvocationContext) (content *genai.Content, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			content, err = nil, newPanicError(p)
+		}
+	}()
+	return f(ctx)
+}
+
+func (r runHooks) afterRun(ctx agent.InvocationContext) {
+	for _, g := range r.c.guards {
+		if g.AfterRun != nil {
+			callAfterRun(g.AfterRun, ctx)
+		}
+	}
+	runs.end(ctx.InvocationID())
+}
+
+func callAfterRun(f plugin.AfterRunCallback, ctx agent.InvocationContext) {
+	defer func() { _ = recover() }()
+	f(ctx)
+}
+
+// onEvent changes events in place and returns nil, so that no other plugin is cut
+// off. A hook that returns an event has the last word, as in ADK.
+func (r runHooks) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error) {
+	if ev == nil {
+		return nil, nil
+	}
+	run := RunOf(ctx)
+	if run.isStopped() {
+		// Escalating is the only thing that ends an unbounded LoopAgent.
+		ev.Actions.Escalate = true
+	}
+	dropRefusedOutput(ev)
+	for _, g := range r.c.guards {
+		if g.OnEvent == nil {
+			continue
+		}
+		got, err := callOnEvent(g.OnEvent, ctx, ev)
+		if err != nil {
+			// ADK would drop the event and leave a call without its response.
+			withhold(ev, refusalOf(langOf(run), err), langOf(run))
+			return nil, nil
+		}
+		if got != nil {
+			return got, nil
+		}
+	}
+	return nil, nil
+}
+
+func callOnEvent(f plugin.OnEventCallback, ctx agent.InvocationContext, ev *session.Event) (got *session.Event, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			got, err = nil, newPanicError(p)
+		}
+	}()
+	return f(ctx, ev)
+}
+
+// dropRefusedOutput takes back what ADK saved under an output key of an agent
+// that does not have the chain itself, where the text saved is a refusal.
+func dropRefusedOutput(ev *session.Event) {
+	if !IsRefusalEvent(ev) || ev.Content == nil || len(ev.Content.Parts) == 0 {
+		return
+	}
+	for key, v := range ev.Actions.StateDelta {
+		if v == ev.Content.Parts[0].Text {
+			delete(ev.Actions.StateDelta, key)
+		}
+	}
+}
+
+// withhold empties an event that a guard could not check, keeping calls and
+// responses paired.
+func withhold(ev *session.Event, r *Refusal, lang text.Lang) {
+	ev.Content = copyContent(ev.Content)
+	ev.Actions.StateDelta = map[string]any{}
+	if ev.Content == nil {
+		return
+	}
+	for _, p := range ev.Content.Parts {
+		switch {
+		case p == nil:
+		case p.FunctionResponse != nil:
+			p.FunctionResponse.Response = refusalResult(r)
+		case p.FunctionCall != nil:
+			p.FunctionCall.Args = map[string]any{}
+		case p.Text != "":
+			p.Text = text.Get(lang, text.GuardPrefix) + r.Text
+		}
+	}
+}

@@ -1,0 +1,154 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"errors"
+	"strings"
+
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/genai"
+
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+// Sentinels for the three scopes of a refusal, for errors.Is.
+var (
+	ErrDenied  = errors.New("call denied")
+	ErrEnded   = errors.New("agent ended")
+	ErrStopped = errors.New("run stopped")
+)
+
+// Codes the chain itself uses. Guards add their own.
+const (
+	CodeGuardFailed   = "guard_failed"
+	CodeGuardPanicked = "guard_panicked"
+	CodeGuardFaulty   = "guard_faulty"
+	CodeRunStopped    = "run_stopped"
+	CodeToolFailed    = "tool_failed"
+	CodeToolPanicked  = "tool_panicked"
+	CodeUnknownTool   = "unknown_tool"
+	CodeModelFailed   = "model_failed"
+	CodeModelPanicked = "model_panicked"
+	CodeAgentFailed   = "agent_failed"
+	CodeAgentPanicked = "agent_panicked"
+)
+
+// A Refusal is how a hook says no. Make one with [Deny], [End] or [Stop].
+// A Refusal is immutable and safe for concurrent use.
+type Refusal struct {
+	scope scope
+	// Code is the stable, machine-readable reason.
+	Code string
+	// Text is what a model or a caller may read: short, and free of arguments,
+	// secrets and personal data.
+	Text string
+	// Detail is the reason with its figures, for observers and people, such as
+	// "calls: 6/6". Empty means Text.
+	Detail string
+	cause  error
+}
+
+// scope is how far a refusal reaches.
+type scope int
+
+const (
+	scopeCall scope = iota
+	scopeAgent
+	scopeRun
+)
+
+var sentinels = [...]error{scopeCall: ErrDenied, scopeAgent: ErrEnded, scopeRun: ErrStopped}
+
+// Deny refuses this call: the model reads text and goes on.
+func Deny(code, text string) *Refusal {
+	return &Refusal{scope: scopeCall, Code: code, Text: text}
+}
+
+// End refuses this call and ends the agent that made it; siblings and
+// followers go on.
+func End(code, text string) *Refusal { return &Refusal{scope: scopeAgent, Code: code, Text: text} }
+
+// Stop refuses this call and stops the Run: every later step of it is refused
+// with the same reason.
+func Stop(code, text string) *Refusal { return &Refusal{scope: scopeRun, Code: code, Text: text} }
+
+// WithDetail returns a copy that carries the reason with its figures.
+func (r *Refusal) WithDetail(detail string) *Refusal {
+	c := *r
+	c.Detail = detail
+	return &c
+}
+
+// WithCause returns a copy that carries the error behind the refusal. Observers
+// see it, a model never does.
+func (r *Refusal) WithCause(err error) *Refusal {
+	c := *r
+	c.cause = err
+	return &c
+}
+
+// Error returns Text, so that a hook used in plain ADK, which sends
+// err.Error() to the model, sends nothing else.
+func (r *Refusal) Error() string { return r.Text }
+
+// ModelText returns Text.
+func (r *Refusal) ModelText() string { return r.Text }
+
+// Is reports whether target is the sentinel of this refusal's scope.
+func (r *Refusal) Is(target error) bool { return target == sentinels[r.scope] }
+
+// Unwrap returns the cause, or nil.
+func (r *Refusal) Unwrap() error { return r.cause }
+
+func (r *Refusal) reason() string {
+	if r.Detail != "" {
+		return r.Detail
+	}
+	return r.Text
+}
+
+// MetadataKey is the key in LLMResponse.CustomMetadata under which a refused
+// model step carries {guard, status, code}. Code recognises a refusal by it and
+// never by the text.
+const MetadataKey = "gardefou"
+
+func refusalResponse(lang text.Lang, guard string, r *Refusal) *model.LLMResponse {
+	return &model.LLMResponse{
+		Content: genai.NewContentFromText(text.Get(lang, text.GuardPrefix)+r.Text, genai.RoleModel),
+		CustomMetadata: map[string]any{MetadataKey: map[string]any{
+			"guard": guard, "status": string(statusOf(r)), "code": r.Code,
+		}},
+		TurnComplete: true,
+	}
+}
+
+// IsRefusal reports whether a response is a refusal of the chain and not the
+// work of a model.
+func IsRefusal(resp *model.LLMResponse) bool {
+	if resp == nil {
+		return false
+	}
+	_, ok := resp.CustomMetadata[MetadataKey]
+	return ok
+}
+
+// IsRefusalEvent is [IsRefusal] for a session event.
+func IsRefusalEvent(ev *session.Event) bool { return ev != nil && IsRefusal(&ev.LLMResponse) }
+
+// refusalResult is what the model reads on the tool side: exactly one key.
+func refusalResult(r *Refusal) map[string]any { return map[string]any{"error": r.Text} }
+
+// modelText returns what a model may read of err: the text err itself declares
+// safe, or fallback.
+func modelText(err error, fallback string) string {
+	var safe interface{ ModelText() string }
+	if errors.As(err, &safe) {
+		if t := strings.TrimSpace(safe.ModelText()); t != "" {
+			return t
+		}
+	}
+	return fallback
+}

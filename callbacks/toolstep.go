@@ -1,0 +1,263 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"time"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+// A toolStep takes one tool call through the chain: before, the call, failed if
+// it failed, after, tell. The tool wrapper and the ADK callbacks both use it.
+type toolStep struct {
+	c    *Chain
+	run  *Run
+	ctx  agent.Context
+	tool tool.Tool
+	ev   Event
+	// args is the copy the hooks may change and the tool runs with.
+	args    map[string]any
+	refused bool
+}
+
+func (c *Chain) newToolStep(ctx agent.Context, t tool.Tool, args map[string]any) *toolStep {
+	s := &toolStep{c: c, run: runOrNil(ctx), ctx: ctx, tool: t}
+	s.ev = Event{Step: StepTool, Tool: t.Name(), Outcome: OutcomeAllowed, Start: time.Now()}
+	if ctx != nil {
+		s.ev.Invocation, s.ev.Agent, s.ev.Branch, s.ev.CallID = ctx.InvocationID(), ctx.AgentName(), ctx.Branch(), ctx.FunctionCallID()
+	}
+	s.args = maps.Clone(args)
+	if s.args == nil {
+		s.args = map[string]any{}
+	}
+	s.ev.Args = s.args
+	return s
+}
+
+// runOrNil avoids putting a typed nil context into a context.Context.
+func runOrNil(ctx agent.Context) *Run {
+	if ctx == nil {
+		return nil
+	}
+	return RunOf(ctx)
+}
+
+// before runs the before_tool hooks. A non-nil result means that the tool must
+// not run.
+func (s *toolStep) before() map[string]any {
+	if s.run != nil {
+		if st := s.run.stopped.Load(); st != nil {
+			return s.refuse(st.guard, st.refusal, nil)
+		}
+	}
+	if res := s.runBefore(s.c.h.beforeTool); res != nil {
+		return res
+	}
+	return nil
+}
+
+func (s *toolStep) runBefore(hooks []named[beforeTool]) map[string]any {
+	for i := range hooks {
+		h := &hooks[i]
+		if h.monitored {
+			res, err := s.callBefore(h.f, maps.Clone(s.args))
+			s.note(h.guard, res != nil, err)
+			continue
+		}
+		recheck := h.guard == configGuard && len(s.c.h.recheck) > 0
+		var snapshot map[string]any
+		if recheck {
+			snapshot = maps.Clone(s.args)
+		}
+		res, err := s.callBefore(h.f, s.args)
+		switch {
+		case err != nil:
+			return s.refuse(h.guard, nil, err)
+		case res == nil:
+		case sameMap(res, s.args):
+			err := fmt.Errorf("before_tool hook of guard %q returned the arguments it was given; return nil to let the call go on", h.guard)
+			return s.refuse(h.guard, Deny(CodeGuardFaulty, text.Get(langOf(s.run), text.GuardFaulty)).WithCause(err), nil)
+		default:
+			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
+			return res
+		}
+		if recheck && !reflect.DeepEqual(snapshot, s.args) {
+			if res := s.runBefore(s.c.h.recheck); res != nil {
+				return res
+			}
+		}
+	}
+	return nil
+}
+
+func (s *toolStep) callBefore(f beforeTool, args map[string]any) (res map[string]any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nil, newPanicError(p)
+		}
+	}()
+	return f(s.ctx, s.tool, args)
+}
+
+// refuse turns an error of a hook into what ADK honours for a tool: one key the
+// model reads, and actions that end the agent or escape a loop.
+func (s *toolStep) refuse(guard string, r *Refusal, err error) map[string]any {
+	if r == nil {
+		r = refusalOf(langOf(s.run), err)
+	}
+	s.refused = true
+	s.ev.Outcome, s.ev.Guard, s.ev.Code, s.ev.Reason, s.ev.Err = OutcomeRefused, guard, r.Code, r.reason(), r.Unwrap()
+	if isPanic(err) {
+		s.ev.Outcome = OutcomePanicked
+	}
+	if r.scope == scopeRun && s.run != nil {
+		s.ev.Stop = s.run.stop(s.ev.Agent, guard, r)
+	}
+	if s.ctx != nil && r.scope != scopeCall {
+		if actions := s.ctx.Actions(); actions != nil {
+			// A final event is what ends an ADK agent from a tool; escalating is what
+			// ends a LoopAgent.
+			actions.SkipSummarization = true
+			actions.Escalate = actions.Escalate || r.scope == scopeRun
+		}
+	}
+	return refusalResult(r)
+}
+
+// refusalOf makes any error a refusal: fail closed, say nothing of the cause.
+func refusalOf(lang text.Lang, err error) *Refusal {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return r
+	}
+	if isPanic(err) {
+		return Deny(CodeGuardPanicked, text.Get(lang, text.GuardPanicked)).WithCause(err)
+	}
+	return Deny(CodeGuardFailed, modelText(err, text.Get(lang, text.GuardFailed))).WithCause(err)
+}
+
+// failed takes the tool's error through the on_tool_error hooks. Confirmation
+// errors pass untouched: they are ADK's way of pausing a run.
+func (s *toolStep) failed(err error) (map[string]any, error) {
+	var r *Refusal
+	switch {
+	case errors.Is(err, tool.ErrConfirmationRequired):
+		s.ev.Outcome = OutcomePending
+		if s.run != nil {
+			s.run.wait(1)
+		}
+		return nil, err
+	case errors.Is(err, tool.ErrConfirmationRejected):
+		s.ev.Outcome, s.ev.Code = OutcomeRefused, "confirmation_rejected"
+		return nil, err
+	case errors.As(err, &r):
+		return s.refuse(s.ev.Guard, r, nil), nil
+	}
+	s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, CodeToolFailed, err
+	if isPanic(err) {
+		s.ev.Outcome, s.ev.Code = OutcomePanicked, CodeToolPanicked
+	}
+	for _, h := range s.c.h.onToolError {
+		res, hookErr := s.callOnError(h.f, err)
+		switch {
+		case hookErr != nil && !errors.Is(hookErr, err):
+			return s.refuse(h.guard, nil, hookErr), nil
+		case res != nil:
+			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
+			return res, nil
+		}
+	}
+	return nil, err
+}
+
+func (s *toolStep) callOnError(f onToolError, cause error) (res map[string]any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nil, newPanicError(p)
+		}
+	}()
+	return f(s.ctx, s.tool, s.args, cause)
+}
+
+// after runs the after_tool hooks on a copy of the result and returns what goes
+// back to the model. A nil result with a nil error stays nil: a long-running
+// tool answers later.
+func (s *toolStep) after(result map[string]any, err error) map[string]any {
+	if s.refused {
+		return result
+	}
+	out := result
+	if len(s.c.h.afterTool) > 0 && result != nil {
+		out = maps.Clone(result)
+	}
+	for _, h := range s.c.h.afterTool {
+		if h.monitored {
+			res, hookErr := s.callAfter(h.f, maps.Clone(out), err)
+			s.note(h.guard, res != nil, hookErr)
+			continue
+		}
+		res, hookErr := s.callAfter(h.f, out, err)
+		switch {
+		case hookErr != nil && (err == nil || !errors.Is(hookErr, err)):
+			return s.refuse(h.guard, nil, hookErr)
+		case res != nil:
+			if !sameMap(res, out) {
+				s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
+			}
+			return res
+		}
+	}
+	if err != nil {
+		s.ev.Reason = s.errorText(err)
+		return map[string]any{"error": s.ev.Reason}
+	}
+	if out == nil && s.ev.Outcome == OutcomeAllowed {
+		s.ev.Outcome = OutcomePending
+	}
+	return out
+}
+
+func (s *toolStep) callAfter(f afterTool, result map[string]any, toolErr error) (res map[string]any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nil, newPanicError(p)
+		}
+	}()
+	return f(s.ctx, s.tool, s.args, result, toolErr)
+}
+
+// errorText is what the model may read of a tool's error.
+func (s *toolStep) errorText(err error) string {
+	lang := langOf(s.run)
+	if name := missingArgument(s.tool, s.args); name != "" {
+		return text.Get(lang, text.ToolMissingArgs, name)
+	}
+	return modelText(err, text.Get(lang, text.ToolFailed, s.tool.Name()))
+}
+
+// note tells what a monitored guard would have done.
+func (s *toolStep) note(guard string, replaced bool, err error) {
+	note(s.c, s.ctx, s.ev, guard, replaced, err)
+}
+
+func (s *toolStep) tell(result map[string]any) {
+	if len(s.c.h.observe) == 0 {
+		return
+	}
+	s.ev.Duration = time.Since(s.ev.Start)
+	s.ev.Result = result
+	s.c.observe(plainContext(s.ctx), &s.ev)
+}
+
+func sameMap(a, b map[string]any) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+}

@@ -1,0 +1,55 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package text
+
+// Sentences of the chain and of the guards.
+const (
+	GuardPrefix     Key = "guard.prefix"
+	GuardFailed     Key = "guard.failed"
+	GuardPanicked   Key = "guard.panicked"
+	GuardFaulty     Key = "guard.faulty"
+	RunStopped      Key = "run.stopped"
+	ToolFailed      Key = "tool.failed"
+	ToolUnknown     Key = "tool.unknown"
+	ToolMissingArgs Key = "tool.missing_args"
+	ModelFailed     Key = "model.failed"
+
+	ToolNotAllowed Key = "guards.tool_not_allowed"
+
+	ArgMissing Key = "guards.arg.missing"
+	ArgBlank   Key = "guards.arg.blank"
+	ArgType    Key = "guards.arg.type"
+	ArgLength  Key = "guards.arg.length"
+	ArgPattern Key = "guards.arg.pattern"
+	ArgOneOf   Key = "guards.arg.one_of"
+	ArgCustom  Key = "guards.arg.custom"
+
+	BudgetCallsRun   Key = "guards.budget.calls.run"
+	BudgetCallsAgent Key = "guards.budget.calls.agent"
+)
+
+var catalogue = map[Key]entry{
+	GuardPrefix:     {"[guard] ", "[garde-fou] "},
+	GuardFailed:     {"refused: a guard failed", "refusé : un garde-fou a échoué"},
+	GuardPanicked:   {"refused: a guard failed", "refusé : un garde-fou a échoué"},
+	GuardFaulty:     {"refused: a guard is faulty", "refusé : un garde-fou est défectueux"},
+	RunStopped:      {"run stopped", "traitement interrompu"},
+	ToolFailed:      {"tool failed: %s", "échec de l'outil : %s"},
+	ToolUnknown:     {"unknown tool: %s", "outil inconnu : %s"},
+	ToolMissingArgs: {"missing argument: %s", "argument manquant : %s"},
+	ModelFailed:     {"the model failed", "échec du modèle"},
+
+	ToolNotAllowed: {"tool not allowed: %s", "Outil non autorisé : %s"},
+
+	ArgMissing: {"invalid %s: required", "%s invalide : obligatoire"},
+	ArgBlank:   {"invalid %s: must not be blank", "%s invalide : ne doit pas être vide"},
+	ArgType:    {"invalid %s: text expected, got %s", "%s invalide : texte attendu, reçu %s"},
+	ArgLength:  {"invalid %s: at most %d characters expected, got %d: %s", "%s invalide : %d caractères au plus, reçu %d : %s"},
+	ArgPattern: {"invalid %s: must match %s, got %s", "%s invalide : doit correspondre à %s, reçu %s"},
+	ArgOneOf:   {"invalid %s: one of %s expected, got %s", "%s invalide : une valeur parmi %s attendue, reçu %s"},
+	ArgCustom:  {"invalid %s: %s, got %s", "%s invalide : %s, reçu %s"},
+
+	BudgetCallsRun:   {"Model call budget exceeded: run stopped.", "Budget d'appels au modèle dépassé : traitement interrompu."},
+	BudgetCallsAgent: {"Model call budget exceeded: agent ended.", "Budget d'appels au modèle dépassé : agent arrêté."},
+}
