@@ -116,6 +116,10 @@ func callBeforeModel(f beforeModel, ctx agent.Context, req *model.LLMRequest) (r
 // after runs the after_model hooks on resp, which the chain owns and hooks may
 // change, and returns what takes its place. Chunks keep their Partial flag.
 func (s *modelStep) after(ctx agent.Context, resp *model.LLMResponse) *model.LLMResponse {
+	if s.plugin {
+		// A plugin sees no attempt, but without one there is no response.
+		s.attempts.CompareAndSwap(0, 1)
+	}
 	partial := resp.Partial
 	out := s.runAfter(ctx, resp)
 	out.Partial = partial
@@ -166,6 +170,9 @@ func callAfterModel(f afterModel, ctx agent.Context, resp *model.LLMResponse) (g
 // failed takes a model's error through the on_model_error hooks. A nil response
 // leaves the error to ADK, which ends the agent with it.
 func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error) *model.LLMResponse {
+	if s.plugin {
+		s.attempts.CompareAndSwap(0, 1)
+	}
 	var r *Refusal
 	if errors.As(cause, &r) {
 		return s.finish(ctx, s.refuse(s.ev.Guard, r, nil))

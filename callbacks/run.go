@@ -5,6 +5,7 @@ package callbacks
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"iter"
 	"sync"
@@ -21,6 +22,7 @@ import (
 // reaches parallel branches and agents used as tools; session state does
 // neither safely. A Run is safe for concurrent use.
 type Run struct {
+	id     string
 	lang   text.Lang
 	values sync.Map // *keyID or internal key types -> value
 
@@ -60,7 +62,10 @@ func StartWith(ctx context.Context, o StartOptions) (context.Context, *Run) {
 	return context.WithValue(ctx, runKey{}, run), run
 }
 
-func newRun() *Run { return &Run{refusals: make(map[string]*Refusal)} }
+func newRun() *Run { return &Run{id: rand.Text(), refusals: make(map[string]*Refusal)} }
+
+// ID returns the random identifier of this Run, for journals.
+func (r *Run) ID() string { return r.id }
 
 // RunOf returns the Run that ctx belongs to. Where nobody called [Start], as
 // under ADK's own launcher, it is the Run kept for ctx's invocation id; a
@@ -89,6 +94,9 @@ func langOf(run *Run) text.Lang {
 	}
 	return run.lang
 }
+
+// Lang returns the language of the Run: "en" or "fr".
+func (r *Run) Lang() string { return string(langOf(r)) }
 
 // Stopped returns the refusal that stopped the Run, or nil.
 func (r *Run) Stopped() *Refusal {

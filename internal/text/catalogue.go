@@ -17,13 +17,14 @@ const (
 
 	ToolNotAllowed Key = "guards.tool_not_allowed"
 
-	ArgMissing Key = "guards.arg.missing"
-	ArgBlank   Key = "guards.arg.blank"
-	ArgType    Key = "guards.arg.type"
-	ArgLength  Key = "guards.arg.length"
-	ArgPattern Key = "guards.arg.pattern"
-	ArgOneOf   Key = "guards.arg.one_of"
-	ArgCustom  Key = "guards.arg.custom"
+	ArgMissing  Key = "guards.arg.missing"
+	ArgBlank    Key = "guards.arg.blank"
+	ArgType     Key = "guards.arg.type"
+	ArgLength   Key = "guards.arg.length"
+	ArgPattern  Key = "guards.arg.pattern"
+	ArgOneOf    Key = "guards.arg.one_of"
+	ArgCustom   Key = "guards.arg.custom"
+	ArgNotValid Key = "guards.arg.not_valid"
 
 	BudgetCallsRun   Key = "guards.budget.calls.run"
 	BudgetCallsAgent Key = "guards.budget.calls.agent"
@@ -42,13 +43,14 @@ var catalogue = map[Key]entry{
 
 	ToolNotAllowed: {"tool not allowed: %s", "Outil non autorisé : %s"},
 
-	ArgMissing: {"invalid %s: required", "%s invalide : obligatoire"},
-	ArgBlank:   {"invalid %s: must not be blank", "%s invalide : ne doit pas être vide"},
-	ArgType:    {"invalid %s: text expected, got %s", "%s invalide : texte attendu, reçu %s"},
-	ArgLength:  {"invalid %s: at most %d characters expected, got %d: %s", "%s invalide : %d caractères au plus, reçu %d : %s"},
-	ArgPattern: {"invalid %s: must match %s, got %s", "%s invalide : doit correspondre à %s, reçu %s"},
-	ArgOneOf:   {"invalid %s: one of %s expected, got %s", "%s invalide : une valeur parmi %s attendue, reçu %s"},
-	ArgCustom:  {"invalid %s: %s, got %s", "%s invalide : %s, reçu %s"},
+	ArgMissing:  {"invalid %s: required", "%s invalide : obligatoire"},
+	ArgBlank:    {"invalid %s: must not be blank", "%s invalide : ne doit pas être vide"},
+	ArgType:     {"invalid %s: text expected, got %s", "%s invalide : texte attendu, reçu %s"},
+	ArgLength:   {"invalid %s: at most %d characters expected, got %d: %s", "%s invalide : %d caractères au plus, reçu %d : %s"},
+	ArgPattern:  {"invalid %s: must match %s, got %s", "%s invalide : doit correspondre à %s, reçu %s"},
+	ArgOneOf:    {"invalid %s: one of %s expected, got %s", "%s invalide : une valeur parmi %s attendue, reçu %s"},
+	ArgCustom:   {"invalid %s: %s, got %s", "%s invalide : %s, reçu %s"},
+	ArgNotValid: {"not valid", "non valable"},
 
 	BudgetCallsRun:   {"Model call budget exceeded: run stopped.", "Budget d'appels au modèle dépassé : traitement interrompu."},
 	BudgetCallsAgent: {"Model call budget exceeded: agent ended.", "Budget d'appels au modèle dépassé : agent arrêté."},

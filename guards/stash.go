@@ -1,0 +1,97 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+	"sync"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+)
+
+// StashKey is what comes before the name in the state keys [Stash] writes.
+const StashKey = "data_"
+
+var stashKey = callbacks.NewKey(func() *stash { return &stash{data: make(map[string]map[string]any)} })
+
+type stash struct {
+	mu   sync.Mutex
+	data map[string]map[string]any
+}
+
+// Stashed returns what [Stash] kept in ctx's Run: by name, without the "data_".
+// The maps are the caller's; what hangs below must not be changed.
+func Stashed(ctx context.Context) map[string]map[string]any {
+	s := stashKey.Of(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make(map[string]map[string]any, len(s.data))
+	for k, v := range s.data {
+		out[k] = maps.Clone(v)
+	}
+	return out
+}
+
+// Stash keeps the whole structured result of each tool whose name begins with
+// prefix, under "data_" and the rest of the name: in session state, for other
+// agents and for people to see, and in the Run, for code that decides: state can be
+// forged by whoever can write to the session.
+//
+// A refused or failed call never overwrites a good one. Stash must stand after
+// Redact, so that it sees masked data, and before anything that shortens results.
+// It fails open: a state that can't be written does not refuse the call.
+func Stash(prefix string) callbacks.Guard {
+	g := callbacks.Guard{
+		Name: "stash",
+		AfterTool: func(ctx agent.Context, t tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
+			name, ok := strings.CutPrefix(t.Name(), prefix)
+			if !ok || err != nil || result == nil || result["error"] != nil {
+				return nil, nil
+			}
+			kept, _ := cloneJSON(result).(map[string]any)
+			s := stashKey.Of(contextOf(ctx))
+			s.mu.Lock()
+			s.data[name] = kept
+			s.mu.Unlock()
+			if ctx != nil {
+				// ADK merges state of parallel calls in place: it gets its own copy.
+				_ = ctx.State().Set(StashKey+name, cloneJSON(result))
+			}
+			return nil, nil
+		},
+		Info: func() callbacks.Info {
+			return callbacks.Info{Limits: []string{"tools " + prefix + "* to " + StashKey + "*"}, After: []string{redactName}, Fails: "open"}
+		},
+	}
+	if prefix == "" {
+		g.Err = errors.New("guards: Stash without a prefix")
+	}
+	return g
+}
+
+// cloneJSON copies the maps and slices of a JSON-like value.
+func cloneJSON(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = cloneJSON(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = cloneJSON(e)
+		}
+		return out
+	default:
+		return v
+	}
+}
