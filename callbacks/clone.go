@@ -11,10 +11,10 @@ import (
 	"google.golang.org/genai"
 )
 
-// copyResponse copies everything of a response that hooks and ADK change in
+// CopyResponse copies everything of a response that hooks and ADK change in
 // place: the response, its content, its parts and their calls. What hangs below,
 // nested arguments above all, is shared and must be replaced, never edited.
-func copyResponse(resp *model.LLMResponse) *model.LLMResponse {
+func CopyResponse(resp *model.LLMResponse) *model.LLMResponse {
 	c := *resp
 	c.CustomMetadata = maps.Clone(resp.CustomMetadata)
 	c.Content = copyContent(resp.Content)

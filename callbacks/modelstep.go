@@ -98,7 +98,7 @@ func (s *modelStep) before(ctx agent.Context, req *model.LLMRequest) *model.LLMR
 			return s.finish(ctx, s.refuse(h.guard, nil, err))
 		case resp != nil:
 			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
-			return s.finish(ctx, copyResponse(resp))
+			return s.finish(ctx, CopyResponse(resp))
 		}
 	}
 	return nil
@@ -139,7 +139,7 @@ func (s *modelStep) runAfter(ctx agent.Context, resp *model.LLMResponse) *model.
 	}
 	for _, h := range s.c.h.afterModel {
 		if h.monitored {
-			got, err := callAfterModel(h.f, ctx, copyResponse(resp))
+			got, err := callAfterModel(h.f, ctx, CopyResponse(resp))
 			note(s.c, ctx, s.ev, h.guard, got != nil, err)
 			continue
 		}
@@ -150,7 +150,7 @@ func (s *modelStep) runAfter(ctx agent.Context, resp *model.LLMResponse) *model.
 		case got != nil:
 			if got != resp {
 				s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
-				got = copyResponse(got)
+				got = CopyResponse(got)
 			}
 			return got
 		}
@@ -188,7 +188,7 @@ func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error
 			return s.finish(ctx, s.refuse(h.guard, nil, err))
 		case resp != nil:
 			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
-			return s.finish(ctx, copyResponse(resp))
+			return s.finish(ctx, CopyResponse(resp))
 		}
 	}
 	s.tell(ctx)
@@ -283,7 +283,7 @@ func (m modelHooks) after(ctx agent.Context, resp *model.LLMResponse, _ error) (
 		}
 		return nil, nil
 	}
-	mine := copyResponse(resp)
+	mine := CopyResponse(resp)
 	out := s.after(ctx, mine)
 	if out == mine && reflect.DeepEqual(mine, resp) {
 		return nil, nil

@@ -85,7 +85,7 @@ func (g *guardedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 				return
 			}
 			final = final || !resp.Partial
-			if !give(copyResponse(resp), nil) {
+			if !give(CopyResponse(resp), nil) {
 				step.abandon(ctx)
 				return
 			}

@@ -1,0 +1,273 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/redact"
+)
+
+// JournalOptions are the options of [JournalWith].
+type JournalOptions struct {
+	// Writer gets one whole line a Write. Required. The journal does not close it.
+	Writer io.Writer
+	// Redactor masks arguments, reasons and errors. Nil masks e-mail addresses and
+	// IBANs with English labels, whatever the language of the Run.
+	Redactor *redact.Redactor
+	// OnError is called when a line can't be written. Nil drops the line: a
+	// journal that must not be lost needs this.
+	OnError func(error)
+	// Now is the clock. Nil is time.Now.
+	Now func() time.Time
+}
+
+// Journal writes one JSON line for each step of a Run, UTF-8 not escaped, keys as
+// below and frozen:
+//
+//	kind     every line has: kind, ts (RFC 3339, UTC), run
+//	run      the first line of a Run
+//	model    invocation, agent, model, attempts, tokens_in, tokens_out, tokens_thinking,
+//	         tokens_cached, landed, outcome, guard, code, reason, ms
+//	tool     invocation, agent, tool, call_id, args, error, outcome, guard, code, reason,
+//	         cause, ms
+//	refusal  invocation, agent, step, tool, guard, code, reason, cause, outcome, stop
+//	end      the last line of a Run: status, agent, guard, code, reason, model_calls,
+//	         tool_calls, refusals
+//
+// tokens_out leaves thinking out where the provider reports it apart. A step that
+// was refused has a refusal line, after its model or tool line where it has one: a
+// refused model call that never reached the model has none.
+//
+// Lines are written whole, one at a time, by any number of agents at once. The
+// journal fails open: see OnError.
+func Journal(w io.Writer) callbacks.Guard { return JournalWith(JournalOptions{Writer: w}) }
+
+// JournalWith is [Journal] with options.
+func JournalWith(o JournalOptions) callbacks.Guard {
+	g := callbacks.Guard{Name: "journal"}
+	if o.Writer == nil {
+		g.Err = errors.New("guards: Journal without a writer")
+		return g
+	}
+	if o.Redactor == nil {
+		o.Redactor = redactEN
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	j := &journal{o: o}
+	j.run = callbacks.NewKey(func() *journalRun { return &journalRun{} })
+	g.Observe = j.observe
+	g.Info = func() callbacks.Info { return callbacks.Info{Fails: "open"} }
+	return g
+}
+
+type journal struct {
+	o   JournalOptions
+	mu  sync.Mutex
+	run *callbacks.Key[*journalRun]
+}
+
+// journalRun is what the journal counts for the end line of one Run.
+type journalRun struct {
+	begin                           sync.Once
+	mu                              sync.Mutex
+	modelCalls, toolCalls, refusals int
+}
+
+type runLine struct {
+	Kind string
+	TS   string
+	Run  string
+}
+
+type modelLine struct {
+	Kind       string
+	TS         string
+	Run        string
+	Invocation string
+	Agent      string
+	Model      string
+	Attempts   int
+	In         int32
+	Out        int32
+	Thinking   int32
+	Cached     int32
+	Landed     bool
+	Outcome    string
+	Guard      string
+	Code       string
+	Reason     string
+	Cause      string
+	MS         int64
+}
+
+type toolLine struct {
+	Kind       string
+	TS         string
+	Run        string
+	Invocation string
+	Agent      string
+	Tool       string
+	CallID     string
+	Args       any
+	Error      bool
+	Outcome    string
+	Guard      string
+	Code       string
+	Reason     string
+	Cause      string
+	MS         int64
+}
+
+type refusalLine struct {
+	Kind       string
+	TS         string
+	Run        string
+	Invocation string
+	Agent      string
+	Step       string
+	Tool       string
+	Guard      string
+	Code       string
+	Reason     string
+	Cause      string
+	Outcome    string
+	Stop       bool
+}
+
+type endLine struct {
+	Kind       string
+	TS         string
+	Run        string
+	Status     string
+	Agent      string
+	Guard      string
+	Code       string
+	Reason     string
+	ModelCalls int
+	ToolCalls  int
+	Refusals   int
+}
+
+func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
+	run := callbacks.RunOf(ctx)
+	state := j.run.In(run)
+	id := ""
+	if run != nil {
+		id = run.ID()
+		state.begin.Do(func() {
+			j.write(runLine{"run", j.now(), id})
+			run.OnClose(func() { j.end(run, state) })
+		})
+	}
+	refused := isRefused(ev.Outcome)
+	state.count(ev, refused)
+	switch ev.Step {
+	case callbacks.StepModel:
+		if ev.Attempt > 0 || !refused {
+			j.write(j.modelLine(id, ev))
+		}
+	case callbacks.StepTool:
+		if ev.Outcome != callbacks.OutcomeWouldRefuse {
+			j.write(j.toolLine(id, ev))
+		}
+	}
+	if refused || ev.Step == callbacks.StepAgent && ev.Outcome != callbacks.OutcomeAllowed {
+		j.write(refusalLine{
+			"refusal", j.now(), id, ev.Invocation, ev.Agent, string(ev.Step), ev.Tool,
+			ev.Guard, ev.Code, j.mask(ev.Reason), j.cause(ev.Err), string(ev.Outcome), ev.Stop,
+		})
+	}
+}
+
+func isRefused(o callbacks.Outcome) bool {
+	return o == callbacks.OutcomeRefused || o == callbacks.OutcomePanicked || o == callbacks.OutcomeWouldRefuse
+}
+
+func (s *journalRun) count(ev callbacks.Event, refused bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch ev.Step {
+	case callbacks.StepModel:
+		s.modelCalls += ev.Attempt
+	case callbacks.StepTool:
+		if ev.Outcome != callbacks.OutcomeWouldRefuse {
+			s.toolCalls++
+		}
+	}
+	if refused {
+		s.refusals++
+	}
+}
+
+func (j *journal) modelLine(id string, ev callbacks.Event) modelLine {
+	l := modelLine{
+		Kind: "model", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Model: ev.Model,
+		Attempts: ev.Attempt, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
+		Cause: j.cause(ev.Err), MS: ev.Duration.Milliseconds(),
+	}
+	if u := ev.Usage; u != nil {
+		l.In, l.Out, l.Thinking, l.Cached = u.PromptTokenCount, u.CandidatesTokenCount, u.ThoughtsTokenCount, u.CachedContentTokenCount
+	}
+	return l
+}
+
+func (j *journal) toolLine(id string, ev callbacks.Event) toolLine {
+	args, _, err := j.o.Redactor.Value(ev.Args)
+	if err != nil {
+		args = map[string]any{}
+	}
+	_, failed := ev.Result["error"]
+	return toolLine{
+		Kind: "tool", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Tool: ev.Tool, CallID: ev.CallID,
+		Args: args, Error: failed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
+		Cause: j.cause(ev.Err), MS: ev.Duration.Milliseconds(),
+	}
+}
+
+func (j *journal) end(run *callbacks.Run, s *journalRun) {
+	out := run.Outcome()
+	s.mu.Lock()
+	l := endLine{
+		Kind: "end", TS: j.now(), Run: run.ID(), Status: string(out.Status), Agent: out.Agent, Guard: out.Guard, Code: out.Code,
+		Reason: j.mask(out.Reason), ModelCalls: s.modelCalls, ToolCalls: s.toolCalls, Refusals: s.refusals,
+	}
+	s.mu.Unlock()
+	j.write(l)
+}
+
+func (j *journal) mask(s string) string { return j.o.Redactor.String(s) }
+
+func (j *journal) cause(err error) string {
+	if err == nil {
+		return ""
+	}
+	return j.mask(err.Error())
+}
+
+func (j *journal) now() string { return j.o.Now().UTC().Format(time.RFC3339Nano) }
+
+func (j *journal) write(line any) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(line)
+	if err == nil {
+		j.mu.Lock()
+		_, err = j.o.Writer.Write(buf.Bytes())
+		j.mu.Unlock()
+	}
+	if err != nil && j.o.OnError != nil {
+		j.o.OnError(err)
+	}
+}

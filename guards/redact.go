@@ -1,0 +1,304 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"errors"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/redact"
+)
+
+const redactName = "redact"
+
+// RedactOptions are the options of [RedactWith].
+type RedactOptions struct {
+	// Redactor finds and replaces. Nil finds e-mail addresses and IBANs and puts
+	// labels in the language of the Run in their place.
+	Redactor *redact.Redactor
+}
+
+// Redact masks e-mail addresses and IBANs in what a model says and in what tools
+// return, before either reaches the history, an output key, session state or the
+// next guard. SIREN and SIRET numbers are never masked.
+//
+// On an agent it stands in the model wrapper and masks streams without waiting for
+// their end; the tail it holds back comes as one more chunk. As a plugin it also
+// masks the user's message and every event before it is stored, but the tail of a
+// stream then comes with the final response only.
+//
+// It does not touch the arguments of calls: the tool needs them. It fails closed:
+// what can't be looked into is withheld.
+func Redact() callbacks.Guard { return RedactWith(RedactOptions{}) }
+
+// RedactWith is [Redact] with options.
+func RedactWith(o RedactOptions) callbacks.Guard {
+	m := masker{own: o.Redactor}
+	info := func() callbacks.Info {
+		return callbacks.Info{
+			Limits: []string{"masks e-mail addresses and IBANs"},
+			Needs:  []callbacks.Hook{callbacks.HookAfterTool},
+		}
+	}
+	g := callbacks.Guard{
+		Name:      redactName,
+		AfterTool: m.afterTool,
+		AfterModel: func(ctx agent.Context, resp *model.LLMResponse, _ error) (*model.LLMResponse, error) {
+			if !resp.Partial { // chunks have passed the wrapper
+				m.response(m.redactor(ctx), resp)
+			}
+			return nil, nil
+		},
+		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
+			return &maskedModel{LLM: next, m: m}
+		},
+		Info: info,
+	}
+	g.ForPlugin = func() callbacks.Guard {
+		streams := callbacks.NewKey(func() *streamTable { return &streamTable{open: make(map[step]*chunkMasker)} })
+		return callbacks.Guard{
+			Name:          redactName,
+			AfterTool:     m.afterTool,
+			OnUserMessage: m.onUserMessage,
+			OnEvent:       m.onEvent,
+			BeforeModel: func(ctx agent.Context, _ *model.LLMRequest) (*model.LLMResponse, error) {
+				streams.Of(contextOf(ctx)).drop(stepOf(ctx))
+				return nil, nil
+			},
+			AfterModel: func(ctx agent.Context, resp *model.LLMResponse, _ error) (*model.LLMResponse, error) {
+				t, r := streams.Of(contextOf(ctx)), m.redactor(ctx)
+				if resp.Partial {
+					t.get(stepOf(ctx), r).chunk(resp)
+					return nil, nil
+				}
+				t.drop(stepOf(ctx))
+				m.response(r, resp)
+				return nil, nil
+			},
+			Info: info,
+		}
+	}
+	return g
+}
+
+// The default redactors, one a language.
+var (
+	redactEN = redact.Must(redact.New(redact.Options{Language: "en"}))
+	redactFR = redact.Must(redact.New(redact.Options{Language: "fr"}))
+)
+
+type masker struct{ own *redact.Redactor }
+
+func (m masker) redactor(ctx agent.Context) *redact.Redactor {
+	if ctx == nil {
+		return m.in("en")
+	}
+	return m.in(callbacks.Lang(ctx))
+}
+
+func (m masker) in(lang string) *redact.Redactor {
+	switch {
+	case m.own != nil:
+		return m.own
+	case lang == "fr":
+		return redactFR
+	default:
+		return redactEN
+	}
+}
+
+// afterTool changes the copy of the result it was handed, key by key, so that the
+// next guard sees it masked.
+func (m masker) afterTool(ctx agent.Context, _ tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
+	r := m.redactor(ctx)
+	if err != nil {
+		return nil, m.errorText(r, err)
+	}
+	masked, counts, err := r.Value(result)
+	if err != nil {
+		return nil, err
+	}
+	if counts == nil {
+		return nil, nil
+	}
+	clean, ok := masked.(map[string]any)
+	if !ok {
+		return nil, redact.ErrOpaque
+	}
+	clear(result)
+	for k, v := range clean {
+		result[k] = v
+	}
+	return nil, nil
+}
+
+// errorText refuses an error whose text for the model holds a value.
+func (m masker) errorText(r *redact.Redactor, err error) error {
+	var safe interface{ ModelText() string }
+	if !errors.As(err, &safe) {
+		return nil
+	}
+	txt := safe.ModelText()
+	if masked := r.String(txt); masked != txt {
+		return callbacks.Deny(callbacks.CodeToolFailed, masked).WithCause(err)
+	}
+	return nil
+}
+
+// response masks a whole response in place; the chain owns it.
+func (m masker) response(r *redact.Redactor, resp *model.LLMResponse) {
+	maskContent(r, resp.Content)
+	resp.ErrorMessage = r.String(resp.ErrorMessage)
+}
+
+// maskContent masks text and function responses of a content the caller owns, down
+// to its parts. A value that is cut over several text parts is found as well.
+func maskContent(r *redact.Redactor, c *genai.Content) {
+	if c == nil {
+		return
+	}
+	for i := 0; i < len(c.Parts); {
+		j := i
+		for j < len(c.Parts) && isText(c.Parts[j]) && c.Parts[j].Thought == c.Parts[i].Thought {
+			j++
+		}
+		if j == i {
+			i++
+			continue
+		}
+		maskParts(r, c.Parts[i:j])
+		i = j
+	}
+}
+
+func isText(p *genai.Part) bool { return p != nil && p.Text != "" }
+
+func maskParts(r *redact.Redactor, parts []*genai.Part) {
+	if len(parts) == 1 {
+		parts[0].Text = r.String(parts[0].Text)
+		return
+	}
+	s := r.Stream()
+	for _, p := range parts {
+		p.Text = s.Write(p.Text)
+	}
+	parts[len(parts)-1].Text += s.Close(redact.Complete)
+}
+
+// onUserMessage returns a masked copy, or nil where there is nothing to mask.
+func (m masker) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (*genai.Content, error) {
+	if msg == nil {
+		return nil, nil
+	}
+	c := *msg
+	c.Parts = make([]*genai.Part, len(msg.Parts))
+	for i, p := range msg.Parts {
+		if p != nil {
+			cp := *p
+			p = &cp
+		}
+		c.Parts[i] = p
+	}
+	maskContent(m.in(callbacks.Lang(ctx)), &c)
+	return &c, nil
+}
+
+// onEvent masks an event before it is stored. The content is replaced, not
+// changed: ADK runs the calls of the same content afterwards.
+func (m masker) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error) {
+	r := m.in(callbacks.Lang(ctx))
+	if ev.Content != nil && !ev.Partial {
+		c := *ev.Content
+		c.Parts = make([]*genai.Part, len(ev.Content.Parts))
+		for i, p := range ev.Content.Parts {
+			masked, err := maskPart(r, p)
+			if err != nil {
+				return nil, err
+			}
+			c.Parts[i] = masked
+		}
+		maskContent(r, &c)
+		ev.Content = &c
+	}
+	for k, v := range ev.Actions.StateDelta {
+		masked, counts, err := r.Value(v)
+		if err != nil {
+			return nil, err
+		}
+		if counts != nil {
+			ev.Actions.StateDelta[k] = masked
+		}
+	}
+	ev.ErrorMessage = r.String(ev.ErrorMessage)
+	return nil, nil
+}
+
+// maskPart returns a copy of p with the values of its call or response masked.
+func maskPart(r *redact.Redactor, p *genai.Part) (*genai.Part, error) {
+	if p == nil {
+		return nil, nil
+	}
+	cp := *p
+	if fr := p.FunctionResponse; fr != nil {
+		c := *fr
+		masked, err := maskMap(r, fr.Response)
+		if err != nil {
+			return nil, err
+		}
+		c.Response = masked
+		cp.FunctionResponse = &c
+	}
+	if fc := p.FunctionCall; fc != nil {
+		c := *fc
+		masked, err := maskMap(r, fc.Args)
+		if err != nil {
+			return nil, err
+		}
+		c.Args = masked
+		cp.FunctionCall = &c
+	}
+	return &cp, nil
+}
+
+func maskMap(r *redact.Redactor, m map[string]any) (map[string]any, error) {
+	v, counts, err := r.Value(m)
+	if err != nil || counts == nil {
+		return m, err
+	}
+	clean, ok := v.(map[string]any)
+	if !ok {
+		return nil, redact.ErrOpaque
+	}
+	return clean, nil
+}
+
+type streamTable struct {
+	mu   sync.Mutex
+	open map[step]*chunkMasker
+}
+
+func (t *streamTable) get(s step, r *redact.Redactor) *chunkMasker {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c, ok := t.open[s]
+	if !ok {
+		c = newChunkMasker(r)
+		t.open[s] = c
+	}
+	return c
+}
+
+func (t *streamTable) drop(s step) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, s)
+}
