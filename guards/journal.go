@@ -85,78 +85,78 @@ type journalRun struct {
 }
 
 type runLine struct {
-	Kind string
-	TS   string
-	Run  string
+	Kind string `json:"kind"`
+	TS   string `json:"ts"`
+	Run  string `json:"run"`
 }
 
 type modelLine struct {
-	Kind       string
-	TS         string
-	Run        string
-	Invocation string
-	Agent      string
-	Model      string
-	Attempts   int
-	In         int32
-	Out        int32
-	Thinking   int32
-	Cached     int32
-	Landed     bool
-	Outcome    string
-	Guard      string
-	Code       string
-	Reason     string
-	Cause      string
-	MS         int64
+	Kind       string `json:"kind"`
+	TS         string `json:"ts"`
+	Run        string `json:"run"`
+	Invocation string `json:"invocation"`
+	Agent      string `json:"agent"`
+	Model      string `json:"model"`
+	Attempts   int    `json:"attempts"`
+	In         int32  `json:"tokens_in"`
+	Out        int32  `json:"tokens_out"`
+	Thinking   int32  `json:"tokens_thinking"`
+	Cached     int32  `json:"tokens_cached"`
+	Landed     bool   `json:"landed"`
+	Outcome    string `json:"outcome"`
+	Guard      string `json:"guard,omitempty"`
+	Code       string `json:"code,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	Cause      string `json:"cause,omitempty"`
+	MS         int64  `json:"ms"`
 }
 
 type toolLine struct {
-	Kind       string
-	TS         string
-	Run        string
-	Invocation string
-	Agent      string
-	Tool       string
-	CallID     string
-	Args       any
-	Error      bool
-	Outcome    string
-	Guard      string
-	Code       string
-	Reason     string
-	Cause      string
-	MS         int64
+	Kind       string `json:"kind"`
+	TS         string `json:"ts"`
+	Run        string `json:"run"`
+	Invocation string `json:"invocation"`
+	Agent      string `json:"agent"`
+	Tool       string `json:"tool"`
+	CallID     string `json:"call_id"`
+	Args       any    `json:"args"`
+	Error      bool   `json:"error"`
+	Outcome    string `json:"outcome"`
+	Guard      string `json:"guard,omitempty"`
+	Code       string `json:"code,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	Cause      string `json:"cause,omitempty"`
+	MS         int64  `json:"ms"`
 }
 
 type refusalLine struct {
-	Kind       string
-	TS         string
-	Run        string
-	Invocation string
-	Agent      string
-	Step       string
-	Tool       string
-	Guard      string
-	Code       string
-	Reason     string
-	Cause      string
-	Outcome    string
-	Stop       bool
+	Kind       string `json:"kind"`
+	TS         string `json:"ts"`
+	Run        string `json:"run"`
+	Invocation string `json:"invocation"`
+	Agent      string `json:"agent"`
+	Step       string `json:"step"`
+	Tool       string `json:"tool,omitempty"`
+	Guard      string `json:"guard"`
+	Code       string `json:"code"`
+	Reason     string `json:"reason"`
+	Cause      string `json:"cause,omitempty"`
+	Outcome    string `json:"outcome"`
+	Stop       bool   `json:"stop"`
 }
 
 type endLine struct {
-	Kind       string
-	TS         string
-	Run        string
-	Status     string
-	Agent      string
-	Guard      string
-	Code       string
-	Reason     string
-	ModelCalls int
-	ToolCalls  int
-	Refusals   int
+	Kind       string `json:"kind"`
+	TS         string `json:"ts"`
+	Run        string `json:"run"`
+	Status     string `json:"status"`
+	Agent      string `json:"agent,omitempty"`
+	Guard      string `json:"guard,omitempty"`
+	Code       string `json:"code,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	ModelCalls int    `json:"model_calls"`
+	ToolCalls  int    `json:"tool_calls"`
+	Refusals   int    `json:"refusals"`
 }
 
 func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
