@@ -2,3 +2,16 @@ module github.com/gardefou/gardefou
 
 go 1.26.5
 
+require (
+	code.dny.dev/ssrf v0.3.0
+	github.com/agnivade/levenshtein v1.2.2
+	github.com/hashicorp/go-retryablehttp v0.7.8
+	github.com/stretchr/testify v1.12.1
+	golang.org/x/text v0.44.0
+	golang.org/x/time v0.16.0
+)
+
+require (
+	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)
