@@ -1,0 +1,277 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sources
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gardefou/gardefou/pipeline/risk"
+	"github.com/gardefou/gardefou/pipeline/supplier"
+)
+
+// Facts gathers what the look-ups found. A nil part was not asked.
+type Facts struct {
+	Registry   *RegistryFacts   `json:"registry"`
+	Finances   *FinanceFacts    `json:"finances"`
+	Reputation *ReputationFacts `json:"reputation"`
+}
+
+// ErrFacts is what every error of [FactsFromMaps] is.
+var ErrFacts = errors.New("sources: not the facts of a look-up")
+
+// FactsFromMaps reads back what the Map methods wrote, wherever it was kept in
+// between. A nil map is a look-up that was not made. All parts must be about
+// the same subject.
+func FactsFromMaps(registry, finances, reputation map[string]any) (Facts, error) {
+	var f Facts
+	if err := errors.Join(fromMap(registry, &f.Registry), fromMap(finances, &f.Finances), fromMap(reputation, &f.Reputation)); err != nil {
+		return Facts{}, err
+	}
+	var sirens []string
+	for _, s := range f.subjects() {
+		sirens = append(sirens, s.SIREN+s.LEI)
+	}
+	if len(slices.Compact(sirens)) > 1 {
+		return Facts{}, fmt.Errorf("%w: the look-ups are about different subjects", ErrFacts)
+	}
+	return f, nil
+}
+
+func fromMap[T any](m map[string]any, into **T) error {
+	if m == nil {
+		return nil
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFacts, err)
+	}
+	v := new(T)
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%w: %w", ErrFacts, err)
+	}
+	*into = v
+	return nil
+}
+
+func (f Facts) subjects() []supplier.Subject {
+	var out []supplier.Subject
+	if f.Registry != nil {
+		out = append(out, f.Registry.Subject)
+	}
+	if f.Finances != nil {
+		out = append(out, f.Finances.Subject)
+	}
+	if f.Reputation != nil {
+		out = append(out, f.Reputation.Subject)
+	}
+	return out
+}
+
+// Subject returns whom the facts are about, the zero value when nothing was
+// asked.
+func (f Facts) Subject() supplier.Subject {
+	if s := f.subjects(); len(s) > 0 {
+		return s[0]
+	}
+	return supplier.Subject{}
+}
+
+// Envelopes returns the envelope of every look-up that was made, registry
+// first.
+func (f Facts) Envelopes() []Envelope {
+	var out []Envelope
+	if f.Registry != nil {
+		out = append(out, f.Registry.Envelopes()...)
+	}
+	if f.Finances != nil {
+		out = append(out, f.Finances.Envelopes()...)
+	}
+	if f.Reputation != nil {
+		out = append(out, f.Reputation.Envelopes()...)
+	}
+	return out
+}
+
+// Evidence returns every piece of evidence, in the order of [Facts.Envelopes].
+func (f Facts) Evidence() []Evidence {
+	var out []Evidence
+	for _, e := range f.Envelopes() {
+		out = append(out, e.Evidence...)
+	}
+	return out
+}
+
+// Risk returns what the scorer looks at. annualSpend, in euros, is what the
+// buyer spends there in a year; nil when not given.
+func (f Facts) Risk(annualSpend *int64) risk.Facts {
+	m := mapper{Facts: risk.Facts{
+		AnnualSpend: annualSpend, Missing: map[string]risk.Reason{}, Evidence: map[string][]string{},
+	}}
+	m.registry(f.Registry)
+	m.finances(f.Finances)
+	m.reputation(f.Reputation)
+	m.exposure(f.Subject(), f.Registry)
+	return m.Facts
+}
+
+// mapper fills a risk.Facts.
+type mapper struct{ risk.Facts }
+
+// reasons of a missing factor, by the status of the look-up it rests on.
+var missingBecause = map[Status]risk.Reason{
+	StatusNotFound: risk.ReasonNotFound, StatusUnavailable: risk.ReasonUnavailable, StatusRateLimited: risk.ReasonUnavailable,
+	StatusInvalid: risk.ReasonInvalidAnswer, StatusNotAsked: risk.ReasonNotAsked, StatusNotApplicable: risk.ReasonNotApplicable,
+}
+
+func (m *mapper) missing(s Status, factors ...string) {
+	why, ok := missingBecause[s]
+	if !ok {
+		why = risk.ReasonNotPublished
+	}
+	for _, id := range factors {
+		m.Missing[id] = why
+	}
+}
+
+func (m *mapper) registry(f *RegistryFacts) {
+	if f == nil {
+		m.missing(StatusNotAsked, risk.L1Status, risk.L2Insolvency, risk.L3Age, risk.L4Changes, risk.L5Identity)
+		return
+	}
+	if f.Company.Status == StatusOK && len(f.Company.Items) == 1 {
+		m.company(f.Company.Items[0])
+	} else {
+		m.missing(f.Company.Status, risk.L1Status, risk.L3Age, risk.L5Identity)
+	}
+	if f.Procedures.Status.Read() {
+		m.Insolvency, m.UnclearNotice = f.Insolvency.State, f.Insolvency.Unclear
+		m.Evidence[risk.L2Insolvency] = f.Insolvency.Evidence
+	} else {
+		m.missing(f.Procedures.Status, risk.L2Insolvency)
+	}
+	if f.Changes.Status.Read() {
+		m.Changes24Months = f.RecentChanges
+		m.Evidence[risk.L4Changes] = changeEvidence(f)
+	} else {
+		m.missing(f.Changes.Status, risk.L4Changes)
+	}
+}
+
+func (m *mapper) company(c Company) {
+	m.Status = risk.StatusCeased
+	if c.Active {
+		m.Status = risk.StatusActive
+	}
+	m.OpenEstablishments, m.Created = c.OpenEstablishments, c.Created
+	m.Identity = identity(c)
+	for _, id := range []string{risk.L1Status, risk.L3Age, risk.L5Identity} {
+		m.Evidence[id] = []string{c.Evidence}
+	}
+	if m.Created == "" {
+		m.Missing[risk.L3Age] = risk.ReasonNotPublished
+	}
+	if m.Identity == "" {
+		m.Missing[risk.L5Identity] = risk.ReasonNotPublished
+	}
+}
+
+// identity compares the published VAT numbers with the SIREN; without any there
+// is nothing to compare.
+func identity(c Company) risk.Identity {
+	if len(c.VAT) == 0 {
+		return ""
+	}
+	for _, v := range c.VAT {
+		id, err := supplier.ParseIdentifier(v)
+		if err != nil || id.SIREN != c.SIREN {
+			return risk.IdentityMismatch
+		}
+	}
+	return risk.IdentityMatch
+}
+
+func changeEvidence(f *RegistryFacts) []string {
+	var ids []string
+	if len(f.Changes.Evidence) > 0 {
+		ids = append(ids, f.Changes.Evidence[0].ID) // the search, which also shows what was not found
+	}
+	return ids
+}
+
+func (m *mapper) finances(f *FinanceFacts) {
+	factors := []string{
+		risk.F1Equity, risk.F2Repayment, risk.F3Liquidity, risk.F4Result, risk.F5RevenueTrend, risk.F6Payment, risk.F7Transparency,
+	}
+	if f == nil {
+		m.missing(StatusNotAsked, factors...)
+		return
+	}
+	if !f.Accounts.Status.Read() {
+		m.missing(f.Accounts.Status, factors...)
+		return
+	}
+	m.Accounts, m.Transparency = []risk.Account{}, f.Transparency
+	ids := []string{}
+	for _, a := range f.Accounts.Items {
+		m.Accounts = append(m.Accounts, a.Account)
+		ids = append(ids, a.Evidence)
+	}
+	if len(ids) == 0 && len(f.Accounts.Evidence) > 0 {
+		ids = []string{f.Accounts.Evidence[0].ID}
+	}
+	for _, id := range factors {
+		m.Evidence[id] = ids
+	}
+	if f.Transparency == "" {
+		m.missing(f.Deposits.Status, risk.F7Transparency)
+	}
+	if len(f.Deposits.Evidence) > 0 {
+		m.Evidence[risk.F7Transparency] = append(slices.Clone(ids), f.Deposits.Evidence[0].ID)
+	}
+}
+
+func (m *mapper) reputation(f *ReputationFacts) {
+	if f == nil {
+		m.missing(StatusNotAsked, risk.I1Sanctions, risk.I2Officers, risk.I4Media)
+		return
+	}
+	if m.Sanctions = f.SanctionsMatch; m.Sanctions == "" {
+		m.missing(f.Sanctions.Status, risk.I1Sanctions)
+	}
+	if m.Officers = f.OfficersMatch; m.Officers == "" {
+		m.missing(f.Officers.Status, risk.I2Officers)
+	}
+	m.Evidence[risk.I1Sanctions] = evidenceIDs(f.Sanctions.Envelope)
+	m.Evidence[risk.I2Officers] = evidenceIDs(f.Officers.Envelope)
+	if !f.News.Status.Read() {
+		m.missing(f.News.Status, risk.I4Media)
+	}
+	m.Evidence[risk.I4Media] = evidenceIDs(f.News.Envelope)
+}
+
+func evidenceIDs(e Envelope) []string {
+	ids := []string{}
+	for _, x := range e.Evidence {
+		ids = append(ids, x.ID)
+	}
+	return ids
+}
+
+func (m *mapper) exposure(s supplier.Subject, f *RegistryFacts) {
+	m.Country = risk.CountryOf(s.Country)
+	if f == nil || f.Company.Status != StatusOK || len(f.Company.Items) != 1 {
+		status := StatusNotAsked
+		if f != nil {
+			status = f.Company.Status
+		}
+		m.missing(status, risk.X2Sector)
+		return
+	}
+	company := f.Company.Items[0]
+	m.Sector = risk.SectorOf(company.Activity)
+	m.Evidence[risk.X1Country], m.Evidence[risk.X2Sector] = []string{company.Evidence}, []string{company.Evidence}
+}

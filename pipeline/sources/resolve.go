@@ -1,0 +1,257 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sources
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gardefou/gardefou/pipeline/supplier"
+)
+
+// maxSearchPages bounds how far a name search is read; a search with more
+// results than that is not fully read and resolves nothing.
+const maxSearchPages = 4
+
+// Resolve finds the one legal unit that query means. It asks the registry only,
+// never guesses, and settles no ambiguity: a name resolves when exactly one
+// active unit bears it as its legal name, nobody else bears it as a trade name
+// or acronym, and every result was read. Anything less is a list of candidates.
+func (c *Client) Resolve(ctx context.Context, query string) supplier.Resolution {
+	q, err := supplier.ParseQuery(query)
+	var refused *supplier.RefusedError
+	if errors.As(err, &refused) {
+		return supplier.Refusal(refused)
+	}
+	return c.ResolveQuery(ctx, q)
+}
+
+// ResolveQuery is [Client.Resolve] for a query that is already parsed.
+func (c *Client) ResolveQuery(ctx context.Context, q supplier.Query) supplier.Resolution {
+	switch {
+	case q.ID.SIREN != "":
+		return c.resolveIdentifier(ctx, q)
+	case q.ID != supplier.Identifier{}:
+		return supplier.Resolution{Status: supplier.StatusNotFound, Query: q, Reason: supplier.ReasonNoSource}
+	}
+	return c.resolveName(ctx, q)
+}
+
+// unreadable turns a failed look-up into a resolution that claims nothing.
+func unreadable(q supplier.Query, env Envelope) supplier.Resolution {
+	r := supplier.Resolution{Status: supplier.StatusUnavailable, Query: q, Reason: supplier.ReasonSourceUnavailable}
+	switch env.Status {
+	case StatusRateLimited:
+		r.Reason = supplier.ReasonRateLimited
+	case StatusInvalid:
+		r.Reason = supplier.ReasonInvalidAnswer
+	}
+	if env.Error != nil {
+		r.Detail = env.Source + ": " + env.Error.Text
+	}
+	return r
+}
+
+func (c *Client) resolveIdentifier(ctx context.Context, q supplier.Query) supplier.Resolution {
+	number := q.ID.SIREN
+	if q.ID.Kind == supplier.KindSIRET {
+		number = q.ID.Value // a direct look-up by SIRET also returns the establishment
+	}
+	env, unit := c.unitBySIREN(ctx, number)
+	switch {
+	case env.Status == StatusNotFound:
+		return supplier.Resolution{Status: supplier.StatusNotFound, Query: q, Reason: supplier.ReasonUnknownIdentifier}
+	case env.Status != StatusOK:
+		return unreadable(q, env)
+	}
+	subject := unit.subject()
+	subject.Notes = slices.Clone(q.Notes)
+	if q.ID.Kind == supplier.KindSIRET {
+		subject.SIRET = q.ID.Value
+		subject.Notes = append(subject.Notes, supplier.NoteEstablishment)
+		if note := unit.establishmentNote(q.ID.Value); note != "" {
+			subject.Notes = append(subject.Notes, note)
+		}
+	}
+	if q.Name != "" && !bears(unit, q.Name) {
+		r := supplier.Resolution{Status: supplier.StatusRefused, Query: q, Reason: supplier.ReasonNameMismatch}
+		r.Detail = "SIREN " + q.ID.SIREN + " belongs to another name than the one given beside it"
+		r.Candidates = []supplier.Candidate{candidate(unit, matched{})}
+		return r
+	}
+	return supplier.Resolution{Status: supplier.StatusResolved, Query: q, Subject: subject, Total: 1}
+}
+
+// establishmentNote says what a person who gave this SIRET should know.
+func (u rechercheUnit) establishmentNote(siret string) supplier.Note {
+	for _, site := range append([]rechercheSite{u.HeadOffice}, u.Matching...) {
+		if site.SIRET != siret {
+			continue
+		}
+		if site.State == "F" {
+			return supplier.NoteEstablishmentShut
+		}
+		return ""
+	}
+	return supplier.NoteEstablishmentMiss
+}
+
+// bears reports whether name is, or is contained in, one of the unit's names:
+// enough to confirm a SIREN, not enough to find one.
+func bears(u rechercheUnit, name string) bool {
+	m := bestMatch(u, supplier.Normalize(name))
+	return m.match != supplier.MatchNone
+}
+
+type matched struct {
+	on    supplier.MatchedOn
+	match supplier.Match
+	name  string // trade name or acronym
+}
+
+var matchOrder = []supplier.Match{
+	supplier.MatchExact, supplier.MatchVariant, supplier.MatchTypo, supplier.MatchPartial, supplier.MatchNone,
+}
+
+// bestMatch compares query with every name of u and keeps the best, the legal
+// name before the others.
+func bestMatch(u rechercheUnit, query supplier.Name) matched {
+	best := matched{on: supplier.MatchedAddress, match: supplier.MatchNone}
+	try := func(on supplier.MatchedOn, text string) {
+		m := supplier.CompareNames(query, supplier.Normalize(text))
+		if slices.Index(matchOrder, m) < slices.Index(matchOrder, best.match) {
+			best = matched{on: on, match: m}
+			if on != supplier.MatchedLegalName {
+				best.name = cleanName(text)
+			}
+		}
+	}
+	try(supplier.MatchedLegalName, u.LegalName)
+	for _, t := range u.tradeNames() {
+		try(supplier.MatchedTradeName, t)
+	}
+	if u.Acronym != "" {
+		try(supplier.MatchedAcronym, u.Acronym)
+	}
+	return best
+}
+
+func candidate(u rechercheUnit, m matched) supplier.Candidate {
+	return supplier.Candidate{
+		LegalName: u.legalName(), SIREN: u.SIREN, Country: "FR", City: cleanName(u.HeadOffice.City),
+		Activity: cleanName(u.Activity), Ceased: u.State == "C", Created: isoDay(u.Created),
+		MatchedOn: m.on, Match: m.match, Name: m.name,
+	}
+}
+
+func (c *Client) resolveName(ctx context.Context, q supplier.Query) supplier.Resolution {
+	env, units, total := c.searchAll(ctx, q.Name)
+	query := supplier.Normalize(q.Name)
+	if env.Status == StatusOK && len(units) == 0 && query.Form != "" {
+		// The registered name rarely holds the legal form.
+		if bare := bareName(query); len([]rune(bare)) >= supplier.MinQueryLength {
+			env, units, total = c.searchAll(ctx, bare)
+		}
+	}
+	switch {
+	case env.Status != StatusOK:
+		return unreadable(q, env)
+	case len(units) == 0:
+		return supplier.Resolution{Status: supplier.StatusNotFound, Query: q, Reason: supplier.ReasonUnknownName}
+	}
+	return settle(q, query, units, total)
+}
+
+// bareName is the folded name without its legal form.
+func bareName(n supplier.Name) string {
+	var s string
+	for i, t := range n.Tokens {
+		if i > 0 {
+			s += " "
+		}
+		s += t
+	}
+	return s
+}
+
+// searchAll reads the pages of a name search, as far as maxSearchPages.
+func (c *Client) searchAll(ctx context.Context, q string) (Envelope, []rechercheUnit, int) {
+	var units []rechercheUnit
+	for page := 1; ; page++ {
+		env, a := c.searchRegistry(ctx, q, page)
+		if env.Status != StatusOK {
+			return env, nil, 0
+		}
+		units = append(units, *a.Results...)
+		if page >= maxSearchPages || page >= a.TotalPages || len(*a.Results) == 0 {
+			return env, units, *a.TotalResults
+		}
+	}
+}
+
+// settle applies the rule of [Client.Resolve] to what the search returned.
+func settle(q supplier.Query, query supplier.Name, units []rechercheUnit, total int) supplier.Resolution {
+	type found struct {
+		unit rechercheUnit
+		matched
+	}
+	list := make([]found, len(units))
+	for i, u := range units {
+		list[i] = found{u, bestMatch(u, query)}
+	}
+	slices.SortStableFunc(list, func(a, b found) int {
+		return rank(a.matched, a.unit) - rank(b.matched, b.unit)
+	})
+	var active, ceased []found
+	for _, f := range list {
+		if f.match == supplier.MatchExact {
+			if f.unit.State == "A" {
+				active = append(active, f)
+			} else {
+				ceased = append(ceased, f)
+			}
+		}
+	}
+	r := supplier.Resolution{Status: supplier.StatusCandidates, Query: q, Total: total}
+	for _, f := range list[:min(len(list), supplier.MaxCandidates)] {
+		r.Candidates = append(r.Candidates, candidate(f.unit, f.matched))
+	}
+	switch {
+	case query.Weak:
+		r.Reason = supplier.ReasonWeakName
+	case total > len(units):
+		r.Reason = supplier.ReasonNotFullyRead
+	case len(active) > 1:
+		r.Reason = supplier.ReasonSeveralMatch
+	case len(active) == 0 && len(ceased) > 0:
+		r.Reason = supplier.ReasonOnlyCeased
+	case len(active) == 0 || active[0].on != supplier.MatchedLegalName:
+		r.Reason = supplier.ReasonNoExactMatch
+	default:
+		subject := active[0].unit.subject()
+		subject.Notes = append(slices.Clone(q.Notes), supplier.NoteResolvedByName)
+		if registered := supplier.FormOfNatureJuridique(active[0].unit.LegalForm); query.Form != "" && registered != "" && registered != query.Form {
+			subject.Notes = append(subject.Notes, supplier.NoteFormDiffers)
+		}
+		if len(ceased) > 0 {
+			subject.Notes = append(subject.Notes, supplier.NoteCeasedHomonym)
+		}
+		return supplier.Resolution{Status: supplier.StatusResolved, Query: q, Subject: subject, Total: total}
+	}
+	return r
+}
+
+// rank orders candidates: by match, the legal name before others, active before
+// ceased. The size of a company plays no part.
+func rank(m matched, u rechercheUnit) int {
+	n := slices.Index(matchOrder, m.match) * 4
+	if m.on != supplier.MatchedLegalName {
+		n += 2
+	}
+	if u.State == "C" {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,179 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package supplier
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Name is a company or person name made comparable. It is never for display.
+type Name struct {
+	Tokens       []string // folded words in their order, legal form removed
+	Form         string   // legal form found at either end, "" when none
+	Weak         bool     // too short or too generic to identify anyone by
+	MixedScripts bool     // one word mixes Latin with Cyrillic or Greek letters
+	umlauts      bool     // ä, ö or ü in the original
+}
+
+// letters that canonical decomposition leaves alone.
+var plainLetters = strings.NewReplacer(
+	"œ", "oe", "æ", "ae", "ß", "ss", "ł", "l", "ø", "o", "đ", "d", "ð", "d", "þ", "th", "ı", "i",
+)
+
+// Normalize folds a name for comparison: compatibility decomposition, accents
+// off, case folded, œ æ ß ł ø đ þ spelled out, "&", "+" and "and" read as "et",
+// apostrophes, hyphens and all other punctuation as blanks, dotted letters
+// joined ("S.A.S." is "sas"), and a legal form at either end set apart. At most
+// [MaxQueryLength] runes are read.
+func Normalize(s string) Name {
+	s = Clean(s, MaxQueryLength)
+	var n Name
+	n.MixedScripts = mixedScripts(s)
+	lower := cases.Fold().String(norm.NFKC.String(s))
+	n.umlauts = strings.ContainsAny(lower, "äöü")
+	tokens := joinSingles(strings.FieldsFunc(foldMarks(lower), func(r rune) bool { return r == ' ' }))
+	n.Tokens, n.Form = splitForm(tokens)
+	n.Weak = weak(n.Tokens)
+	return n
+}
+
+// foldMarks takes accents off and turns everything that is neither letter nor
+// digit into a blank.
+func foldMarks(lower string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(plainLetters.Replace(lower)) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case unicode.IsLetter(r), unicode.IsNumber(r):
+			b.WriteRune(r)
+		case r == '&', r == '+':
+			b.WriteString(" et ")
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return cases.Fold().String(b.String())
+}
+
+// Fold lower-cases text, takes accents off and keeps only letters and digits,
+// words one blank apart: for looking words up in text, whatever its spelling.
+func Fold(s string) string {
+	return strings.Join(strings.Fields(foldMarks(cases.Fold().String(norm.NFKC.String(s)))), " ")
+}
+
+// joinSingles writes runs of single letters as one word, so that "S.A.S.",
+// "S A S" and "SAS" agree, and "and" as "et".
+func joinSingles(tokens []string) []string {
+	var out []string
+	run := ""
+	flush := func() {
+		if run != "" {
+			out = append(out, run)
+			run = ""
+		}
+	}
+	for _, t := range tokens {
+		if r := []rune(t); len(r) == 1 && unicode.IsLetter(r[0]) {
+			run += t
+			continue
+		}
+		flush()
+		if t == "and" || t == "und" {
+			t = "et"
+		}
+		out = append(out, t)
+	}
+	flush()
+	return out
+}
+
+// linkWords carry no identity; genericWords are shared by so many companies
+// that a name made of them alone says nothing.
+var (
+	linkWords    = wordSet("de la le les du des et d l a au aux en of the")
+	genericWords = wordSet(`granit conseil conseils service services france groupe group holding international
+		consulting solutions solution distribution transport transports batiment immobilier immobiliere travaux
+		commerce industrie industries technologie technologies tech corp company compagnie societe entreprise
+		garage boulangerie restaurant pharmacie securite nettoyage formation europe sud nord est ouest centre`)
+)
+
+func wordSet(s string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		set[w] = true
+	}
+	return set
+}
+
+func weak(tokens []string) bool {
+	var significant []string
+	numbers := false
+	for _, t := range tokens {
+		switch {
+		case digitsOnly(t):
+			numbers = true
+		case linkWords[t] || genericWords[t]:
+		default:
+			significant = append(significant, t)
+		}
+	}
+	switch len(significant) {
+	case 0:
+		return true
+	case 1:
+		return numbers || len([]rune(significant[0])) <= 4
+	}
+	return false
+}
+
+func mixedScripts(s string) bool {
+	for word := range strings.FieldsSeq(s) {
+		latin, other := false, false
+		for _, r := range word {
+			latin = latin || unicode.Is(unicode.Latin, r)
+			other = other || unicode.In(r, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee)
+		}
+		if latin && other {
+			return true
+		}
+	}
+	return false
+}
+
+// key is the name's words as a set, spelled as one string.
+func (n Name) key() string { return setKey(n.Tokens) }
+
+// germanKey reads ae, oe and ue as umlauts, and so as a, o and u.
+func (n Name) germanKey() string {
+	digraphs := strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
+	folded := make([]string, len(n.Tokens))
+	for i, t := range n.Tokens {
+		folded[i] = digraphs.Replace(t)
+	}
+	return setKey(folded)
+}
+
+func setKey(tokens []string) string {
+	sorted := slices.Clone(tokens)
+	slices.Sort(sorted)
+	return strings.Join(slices.Compact(sorted), " ")
+}
+
+// Equal reports whether both names hold the same words, whatever their order
+// and legal form. Two empty names are not equal.
+func (n Name) Equal(m Name) bool {
+	if len(n.Tokens) == 0 || len(m.Tokens) == 0 {
+		return false
+	}
+	if n.key() == m.key() {
+		return true
+	}
+	german := n.umlauts || m.umlauts || germanForms[n.Form] || germanForms[m.Form]
+	return german && n.germanKey() == m.germanKey()
+}
