@@ -40,6 +40,12 @@ type entry struct{ en, fr string }
 // sentence is seen and not lost.
 func Get(lang Lang, key Key, args ...any) string {
 	e, ok := catalogue[key]
+	for _, more := range []map[Key]entry{pipelineCatalogue, reportCatalogue} {
+		if ok {
+			break
+		}
+		e, ok = more[key]
+	}
 	if !ok {
 		return string(key)
 	}

@@ -1,0 +1,89 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package agents
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+// citation is how a draft cites evidence: [E-REG-001].
+var citation = regexp.MustCompile(`\[(E-[A-Z]+-\d{3,})\]`)
+
+// A DraftSection is one section of a writer's text.
+type DraftSection struct {
+	Title      string
+	Paragraphs []string
+}
+
+// ParseDraft splits a draft at its "## title" lines. Text before the first title
+// is dropped: a report has none.
+func ParseDraft(draft string) []DraftSection {
+	var out []DraftSection
+	var para []string
+	flush := func() {
+		if len(out) > 0 && len(para) > 0 {
+			s := &out[len(out)-1]
+			s.Paragraphs = append(s.Paragraphs, strings.Join(para, " "))
+		}
+		para = nil
+	}
+	for line := range strings.Lines(draft) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "## "):
+			flush()
+			out = append(out, DraftSection{Title: strings.TrimSpace(line[3:])})
+		case line == "":
+			flush()
+		default:
+			para = append(para, line)
+		}
+	}
+	flush()
+	return out
+}
+
+// CheckDraft returns what is wrong with a draft: a section missing, one that does
+// not cite although it rests on evidence, evidence cited that does not exist.
+func CheckDraft(draft string, want []Section, lang text.Lang) []string {
+	var faults []string
+	known := make(map[string]bool)
+	for _, s := range want {
+		for _, id := range s.Evidence() {
+			known[id] = true
+		}
+	}
+	got := ParseDraft(draft)
+	for _, s := range want {
+		i := slices.IndexFunc(got, func(d DraftSection) bool { return d.Title == s.Title })
+		if i < 0 || len(got[i].Paragraphs) == 0 {
+			faults = append(faults, text.Get(lang, text.DraftNoSection, s.Title))
+			continue
+		}
+		if len(s.Evidence()) > 0 && !citation.MatchString(strings.Join(got[i].Paragraphs, " ")) {
+			faults = append(faults, text.Get(lang, text.DraftNoCitation, s.Title))
+		}
+	}
+	for _, m := range citation.FindAllStringSubmatch(draft, -1) {
+		if !known[m[1]] {
+			faults = append(faults, text.Get(lang, text.UnknownEvidence, m[1]))
+		}
+	}
+	return faults
+}
+
+// Citations returns the evidence ids cited in a paragraph, each once, in order.
+func Citations(paragraph string) []string {
+	ids := []string{}
+	for _, m := range citation.FindAllStringSubmatch(paragraph, -1) {
+		if !slices.Contains(ids, m[1]) {
+			ids = append(ids, m[1])
+		}
+	}
+	return ids
+}

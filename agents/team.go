@@ -1,0 +1,248 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/agent/workflowagents/loopagent"
+	"google.golang.org/adk/v2/agent/workflowagents/parallelagent"
+	"google.golang.org/adk/v2/agent/workflowagents/sequentialagent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/plugin"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+// Options are what a team is built from.
+type Options struct {
+	// Model answers for every agent. Required.
+	Model model.LLM
+	// ModelFor, where set, gives an agent by name a model of its own; nil for an
+	// agent means Model.
+	ModelFor func(agentName string) model.LLM
+	// Sources answer the look-ups. Required.
+	Sources Sources
+	// Journal and Observe stand last in every chain. Their zero values are left out.
+	Journal callbacks.Guard
+	Observe callbacks.Guard
+	// MaxCalls bounds the model calls of the whole run, AgentCalls those of each
+	// agent. Zero means the guards' defaults.
+	MaxCalls, AgentCalls int
+	// AsPlugin attaches the guards to the runner instead of to each agent.
+	AsPlugin bool
+	// Extra guards stand first in the chain of the named agent. For tests.
+	Extra map[string][]callbacks.Guard
+	// Bare leaves every guard out but the stash. For measuring what guards cost.
+	Bare bool
+}
+
+// A Team is an agent tree and, where the guards are attached to the runner, the
+// plugin that goes with it.
+type Team struct {
+	Root   agent.Agent
+	Plugin *plugin.Plugin
+	chains []NamedChain
+}
+
+// A NamedChain is the chain of one agent, or of the runner.
+type NamedChain struct {
+	Agent string
+	Chain *callbacks.Chain
+}
+
+// Chains returns the chains of the team in the order of the pipeline.
+func (t *Team) Chains() []NamedChain { return t.chains }
+
+// member is one LLM agent before it is built.
+type member struct {
+	cfg    llmagent.Config
+	guards []callbacks.Guard // of this agent alone
+	child  bool              // of the parallel agent: its failure is contained
+}
+
+// New builds the team.
+func New(o Options) (*Team, error) {
+	if o.Model == nil || o.Sources == nil {
+		return nil, errors.New("agents: a team needs a model and sources")
+	}
+	b := &builder{o: o, runBudget: guards.CallBudgetWith(guards.CallBudgetOptions{Calls: o.MaxCalls, Scope: guards.ScopeRun})}
+	b.redact, b.stash = guards.Redact(), guards.Stash(LookupPrefix)
+
+	research := make([]agent.Agent, 0, len(lookups))
+	for _, l := range lookups {
+		m, err := b.researcher(l)
+		if err != nil {
+			return nil, err
+		}
+		a, err := b.build(m)
+		if err != nil {
+			return nil, err
+		}
+		research = append(research, a)
+	}
+	scorer, err := newScorer(o.Sources)
+	if err != nil {
+		return nil, err
+	}
+	writer, err := b.build(b.writer())
+	if err != nil {
+		return nil, err
+	}
+	rm, err := b.reviewer()
+	if err != nil {
+		return nil, err
+	}
+	reviewer, err := b.build(rm)
+	if err != nil {
+		return nil, err
+	}
+	return b.team(research, scorer, writer, reviewer)
+}
+
+func (b *builder) team(research []agent.Agent, scorer, writer, reviewer agent.Agent) (*Team, error) {
+	parallel, err := parallelagent.New(parallelagent.Config{AgentConfig: agent.Config{Name: "research", SubAgents: research}})
+	if err != nil {
+		return nil, err
+	}
+	loop, err := callbacks.Loop(loopagent.Config{
+		AgentConfig:   agent.Config{Name: "report", SubAgents: []agent.Agent{writer, reviewer}},
+		MaxIterations: MaxRounds,
+	})
+	if err != nil {
+		return nil, err
+	}
+	root, err := sequentialagent.New(sequentialagent.Config{AgentConfig: agent.Config{
+		Name: "due_diligence", SubAgents: []agent.Agent{parallel, scorer, loop},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	t := &Team{Root: root, chains: b.chains}
+	if b.o.AsPlugin {
+		chain := callbacks.New(b.pluginGuards()...)
+		if t.Plugin, err = chain.Plugin("gardefou"); err != nil {
+			return nil, err
+		}
+		t.chains = append([]NamedChain{{"runner", chain}}, t.chains...)
+	}
+	return t, nil
+}
+
+type builder struct {
+	o             Options
+	runBudget     callbacks.Guard
+	redact, stash callbacks.Guard
+	members       []member
+	chains        []NamedChain
+}
+
+// build attaches the guards in the form asked for. Containing a branch is about the
+// agent itself and has no other form.
+func (b *builder) build(m member) (agent.Agent, error) {
+	b.members = append(b.members, m)
+	own := []callbacks.Guard{}
+	if m.child {
+		own = append(own, guards.Contain())
+	}
+	switch {
+	case b.o.Bare:
+		own = []callbacks.Guard{b.stash}
+	case !b.o.AsPlugin:
+		own = append(own, b.o.Extra[m.cfg.Name]...)
+		own = append(own, m.guards...)
+		own = append(own, b.shared()...)
+	}
+	chain := callbacks.New(own...)
+	b.chains = append(b.chains, NamedChain{m.cfg.Name, chain})
+	return chain.NewAgent(m.cfg)
+}
+
+// shared are the guards that every agent has. Redact stands before whatever keeps
+// or writes results.
+func (b *builder) shared() []callbacks.Guard {
+	out := []callbacks.Guard{b.runBudget, b.redact, b.stash, keepDraft()}
+	for _, g := range []callbacks.Guard{b.o.Journal, b.o.Observe} {
+		if g.Name != "" {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func (b *builder) pluginGuards() []callbacks.Guard {
+	var out []callbacks.Guard
+	for _, m := range b.members {
+		for _, g := range append(b.o.Extra[m.cfg.Name], m.guards...) {
+			out = append(out, callbacks.ForAgents(g, m.cfg.Name))
+		}
+	}
+	return append(out, b.shared()...)
+}
+
+func (b *builder) config(name, description string, instruction text.Key, tools ...tool.Tool) llmagent.Config {
+	m := b.o.Model
+	if b.o.ModelFor != nil {
+		if own := b.o.ModelFor(name); own != nil {
+			m = own
+		}
+	}
+	return llmagent.Config{
+		Name: name, Description: description, Model: m, Tools: tools,
+		// A provider's text is used as it is; an Instruction would be a template
+		// into which ADK writes session state.
+		InstructionProvider: func(ctx agent.ReadonlyContext) (string, error) {
+			return text.Get(text.Parse(callbacks.Lang(ctx)), instruction), nil
+		},
+		DisallowTransferToParent: true, DisallowTransferToPeers: true,
+	}
+}
+
+func (b *builder) agentBudget() callbacks.Guard {
+	return guards.CallBudgetWith(guards.CallBudgetOptions{Calls: b.o.AgentCalls})
+}
+
+func (b *builder) researcher(l lookup) (member, error) {
+	look, err := newLookupTool(l, b.o.Sources)
+	if err != nil {
+		return member{}, fmt.Errorf("agents: %s: %w", l.tool, err)
+	}
+	report, err := newFindingTool(l)
+	if err != nil {
+		return member{}, fmt.Errorf("agents: %s: %w", ReportFinding, err)
+	}
+	return member{
+		cfg:   b.config(l.agent, "Researches "+l.name+".", text.InstructionResearcher, look, report),
+		child: true,
+		guards: []callbacks.Guard{
+			guards.AllowTools(l.tool, ReportFinding),
+			guards.Args(l.tool, guards.Arg{Name: "supplier", Label: "supplier name", Required: true, NotBlank: true, MaxLen: MaxSupplierLen}),
+			guards.Args(ReportFinding,
+				guards.Arg{Name: "summary", Required: true, NotBlank: true, MaxLen: 4000},
+				guards.Arg{Name: "confidence", Required: true, OneOf: []string{"high", "medium", "low"}}),
+			guards.IsolateFunc(func(ctx context.Context) (string, error) {
+				return question(ctx, l.goal, map[string]any{"supplier": supplierArg(subjectOf(ctx))})
+			}),
+			b.agentBudget(),
+		},
+	}, nil
+}
+
+// question is a sentence and, apart from it, the data it is about: what comes from
+// outside stays inside JSON strings.
+func question(ctx context.Context, goal text.Key, data map[string]any) (string, error) {
+	enc, err := json.Marshal(data)
+	if err != nil {
+		return "", fmt.Errorf("agents: making a question: %w", err)
+	}
+	return text.Get(text.Parse(callbacks.Lang(ctx)), goal) + "\n" + string(enc), nil
+}

@@ -1,0 +1,158 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pipeline assembles the agents into one due-diligence run: the subject is
+// already known, three researchers work in parallel, code rates what they found, a
+// writer and a reviewer make the text. Whatever happens on the way, a report comes
+// out, made by code from what is there, with its gaps named.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/plugin"
+	"google.golang.org/adk/v2/runner"
+	"google.golang.org/adk/v2/session"
+
+	"github.com/gardefou/gardefou/agents"
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/sources"
+	"github.com/gardefou/gardefou/pipeline/supplier"
+)
+
+const (
+	appName = "duediligence"
+	userID  = "buyer"
+)
+
+// Options are what a pipeline is built from.
+type Options struct {
+	// Model answers for every agent. Required.
+	Model model.LLM
+	// ModelFor gives an agent by name a model of its own; nil, or nil for an
+	// agent, means Model.
+	ModelFor func(agentName string) model.LLM
+	// Sources answer the look-ups. Required.
+	Sources *sources.Client
+	// Lang is the language of the report and of the texts a model reads: "en" or
+	// "fr", or a locale. Empty means English.
+	Lang string
+	// MaxCalls bounds the model calls of the run, AgentCalls those of each agent.
+	// Zero means 25 and 6.
+	MaxCalls, AgentCalls int
+	// Journal gets a JSON line for each step. Nil means none. JournalError is
+	// called when a line can't be written; nil ignores it.
+	Journal      io.Writer
+	JournalError func(error)
+	// Observe is told of every step as it ends, by several goroutines. Nil means
+	// nobody.
+	Observe func(callbacks.Event)
+	// AsPlugin attaches the guards to the runner instead of to each agent.
+	AsPlugin bool
+	// Streaming asks models for streams.
+	Streaming bool
+	// Sessions stores the events. Nil means in memory, for this run only.
+	Sessions session.Service
+	// Extra guards stand first in the chain of the named agent. For tests.
+	Extra map[string][]callbacks.Guard
+	// Bare leaves the guards out, to measure what they cost.
+	Bare bool
+}
+
+// A Pipeline runs due diligences, one or several at a time.
+type Pipeline struct {
+	o       Options
+	team    *agents.Team
+	runner  *runner.Runner
+	service session.Service
+}
+
+// New builds the pipeline. It fails where a chain does.
+func New(o Options) (*Pipeline, error) {
+	if o.Sources == nil {
+		return nil, errors.New("pipeline: no sources")
+	}
+	to := agents.Options{
+		Model: o.Model, ModelFor: o.ModelFor, Sources: o.Sources, MaxCalls: o.MaxCalls, AgentCalls: o.AgentCalls,
+		AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare,
+	}
+	if o.Journal != nil {
+		to.Journal = guards.JournalWith(guards.JournalOptions{Writer: o.Journal, OnError: o.JournalError})
+	}
+	to.Observe = observer(o.Observe)
+	team, err := agents.New(to)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: %w", err)
+	}
+	p := &Pipeline{o: o, team: team, service: o.Sessions}
+	if p.service == nil {
+		p.service = session.InMemoryService()
+	}
+	var plugins []*plugin.Plugin
+	if team.Plugin != nil {
+		plugins = append(plugins, team.Plugin)
+	}
+	p.runner, err = runner.New(runner.Config{
+		AppName: appName, Agent: team.Root, SessionService: p.service, AutoCreateSession: true,
+		PluginConfig: runner.PluginConfig{Plugins: plugins},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: %w", err)
+	}
+	return p, nil
+}
+
+// Chains returns the chain of each agent, for Explain.
+func (p *Pipeline) Chains() []agents.NamedChain { return p.team.Chains() }
+
+// An Outcome is a report and how the run that made it went.
+type Outcome struct {
+	Report report.Report
+	Result callbacks.Result
+	Stats  Stats
+	// Session is the id of the session in Options.Sessions.
+	Session string
+}
+
+// Run researches subject, as the user typed it, and returns the report. It returns
+// an error only where there is no report to return: the context was cancelled. A
+// run that ran out of calls or of time, or whose model failed, has a report and a
+// Result that says so.
+func (p *Pipeline) Run(ctx context.Context, subject supplier.Subject, typed string) (*Outcome, error) {
+	ctx, run := callbacks.StartWith(ctx, callbacks.StartOptions{Lang: p.o.Lang})
+	defer run.Close()
+	agents.SetSubject(ctx, subject)
+
+	mode := agent.StreamingModeNone
+	if p.o.Streaming {
+		mode = agent.StreamingModeSSE
+	}
+	msg := genai.NewContentFromText(text.Get(text.Parse(p.o.Lang), text.UserMessage, typed), genai.RoleUser)
+	for _, err := range run.Events(p.runner.Run(ctx, userID, run.ID(), msg, agent.RunConfig{StreamingMode: mode})) {
+		if err != nil {
+			// ADK would let followers run after an error; the report is made by code
+			// from what is there.
+			break
+		}
+	}
+	result := run.Outcome()
+	if result.Status == callbacks.StatusInterrupted || errors.Is(ctx.Err(), context.Canceled) {
+		return nil, context.Canceled
+	}
+	if agents.RecordOf(ctx).Risk == nil {
+		if err := agents.Score(ctx, nil, p.o.Sources.AsOf()); err != nil {
+			return nil, fmt.Errorf("pipeline: %w", err)
+		}
+	}
+	return &Outcome{Report: p.report(ctx, subject, result), Result: result, Stats: statsOf(ctx), Session: run.ID()}, nil
+}
