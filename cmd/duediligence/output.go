@@ -1,0 +1,146 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/gardefou/gardefou/pipeline/report"
+)
+
+// outputs are the files of one run. Those in the folder are written at the end, each
+// under a temporary name first: a run that is interrupted leaves none of them.
+type outputs struct {
+	dir  string
+	file *os.File // --journal
+	buf  syncBuffer
+
+	mu         sync.Mutex
+	journalErr error
+}
+
+func (f flags) openOutputs() (*outputs, error) {
+	o := &outputs{dir: f.out}
+	if f.out != "" {
+		if err := os.MkdirAll(f.out, 0o755); err != nil {
+			return nil, refuse("-o: %v", err)
+		}
+		// Better to fail now than after the work is paid for.
+		probe, err := os.CreateTemp(f.out, ".duediligence-*")
+		if err != nil {
+			return nil, refuse("-o: the folder can't be written to: %v", err)
+		}
+		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		if err != nil {
+			return nil, refuse("-o: %v", err)
+		}
+	}
+	if f.journal != "" {
+		file, err := os.OpenFile(f.journal, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, refuse("--journal: %v", err)
+		}
+		o.file = file
+	}
+	return o, nil
+}
+
+// journal is where the journal's lines go, or nil where nobody wants them.
+func (o *outputs) journal() io.Writer {
+	switch {
+	case o.dir != "" && o.file != nil:
+		return io.MultiWriter(&o.buf, o.file)
+	case o.dir != "":
+		return &o.buf
+	case o.file != nil:
+		return o.file
+	default:
+		return nil
+	}
+}
+
+func (o *outputs) journalFailed(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.journalErr == nil {
+		o.journalErr = err
+	}
+}
+
+func (o *outputs) close() {
+	if o.file != nil {
+		o.journalFailed(o.file.Close())
+	}
+}
+
+// write puts the report and the journal into the folder.
+func (o *outputs) write(r report.Report) error {
+	o.mu.Lock()
+	err := o.journalErr
+	o.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("the journal could not be written: %w", err)
+	}
+	if o.dir == "" {
+		return nil
+	}
+	enc, err := r.JSON()
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{{"report.md", []byte(r.Markdown())}, {"report.json", enc}, {"journal.jsonl", o.buf.Bytes()}} {
+		if err := writeFile(filepath.Join(o.dir, f.name), f.data); err != nil {
+			return fmt.Errorf("writing %s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+// writeFile writes data under a temporary name and then renames it, so that nobody
+// ever sees half a file.
+func writeFile(path string, data []byte) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(tmp.Name()))
+		}
+	}()
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+type syncBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *syncBuffer) Bytes() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return bytes.Clone(b.buf.Bytes())
+}

@@ -1,0 +1,48 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package text
+
+// Sentences of the command.
+const (
+	CmdSample      Key = "cmd.sample"
+	CmdLive        Key = "cmd.live"
+	CmdSubject     Key = "cmd.subject"
+	CmdRefused     Key = "cmd.refused"
+	CmdAmbiguous   Key = "cmd.ambiguous"
+	CmdNotFound    Key = "cmd.not_found"
+	CmdNotInSample Key = "cmd.not_in_sample"
+	CmdUnavailable Key = "cmd.unavailable"
+	CmdInterrupted Key = "cmd.interrupted"
+	CmdSummary     Key = "cmd.summary"
+	CmdWritten     Key = "cmd.written"
+	CmdNone        Key = "cmd.none"
+)
+
+var commandCatalogue = map[Key]entry{
+	CmdSample:      {"Source: sample data, fictional companies only (--source live for real ones).", "Source : jeu d'exemple, entreprises fictives (--source live pour de vraies entreprises)."},
+	CmdLive:        {"Source: live public registers.", "Source : registres publics en direct."},
+	CmdSubject:     {"Subject: %s, SIREN %s, %s", "Fournisseur : %s, SIREN %s, %s"},
+	CmdRefused:     {"Refused: %v", "Nom de fournisseur invalide. %v"},
+	CmdAmbiguous:   {"Several companies could be meant. Run one of:", "Plusieurs entreprises sont possibles. Relancer l'une de ces commandes :"},
+	CmdNotFound:    {"Not found in the registry: %s", "Introuvable au registre : %s"},
+	CmdNotInSample: {"Not found: sample data only (%s); for real companies: duediligence --source live NAME (no key)", "Introuvable : jeu d'exemple seulement (%s) ; pour de vraies entreprises : duediligence --source live NOM (sans clé)"},
+	CmdUnavailable: {"The registry could not be read, so nobody was identified: %s. Try again later.", "Le registre n'a pas pu être lu, personne n'a été identifié : %s. Réessayer plus tard."},
+	CmdInterrupted: {"Interrupted: nothing was written.", "Interrompu : rien n'a été écrit."},
+	CmdSummary: {
+		"Run %s: %d model calls, %d tool calls, %d tokens in, %d out; guards that acted: %s.",
+		"Exécution : %s ; %d appels au modèle, %d appels d'outils, %d tokens en entrée, %d en sortie ; garde-fous intervenus : %s.",
+	},
+	CmdWritten: {"Written to %s: report.md, report.json, journal.jsonl", "Écrits dans %s : report.md, report.json, journal.jsonl"},
+	CmdNone:    {"none", "aucun"},
+
+	"outcome.allowed":      {"done", "fait"},
+	"outcome.refused":      {"refused", "refusé"},
+	"outcome.replaced":     {"replaced", "remplacé"},
+	"outcome.failed":       {"failed", "échec"},
+	"outcome.panicked":     {"panicked", "panique"},
+	"outcome.unknown_tool": {"unknown tool", "outil inconnu"},
+	"outcome.pending":      {"pending", "en attente"},
+	"outcome.abandoned":    {"abandoned", "abandonné"},
+	"outcome.would_refuse": {"would refuse", "refuserait"},
+}
