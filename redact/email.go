@@ -17,7 +17,7 @@ const (
 // emailAt judges the @, plain or encoded, at s[at:after]. ended says that no
 // text follows s.
 func emailAt(s string, at, after int, ended bool) (start, end int, v verdict) {
-	if at == 0 || class[s[at-1]]&local == 0 && s[at-1] != '"' && s[at-1] < 0x80 {
+	if !hasLocal(s, at) || !hasDomain(s, after, ended) {
 		return 0, 0, absent
 	}
 	end, v = domainEnd(s, after, ended)
@@ -32,6 +32,21 @@ func emailAt(s string, at, after int, ended bool) (start, end int, v verdict) {
 		return 0, 0, absent
 	}
 	return start, end, notRepository(s, start, at, end, ended)
+}
+
+// hasLocal reports whether a local part may end at s[at].
+func hasLocal(s string, at int) bool {
+	return at > 0 && (class[s[at-1]]&local != 0 || s[at-1] == '"' || s[at-1] >= 0x80)
+}
+
+// hasDomain reports whether more than one label may begin at s[i].
+func hasDomain(s string, i int, ended bool) bool {
+	for from := i; i < len(s); i++ {
+		if c := s[i]; !isAlnum(c) {
+			return c >= 0x80 || i > from && (c == '.' || c == '-' || c == '_') || i == from && c == '['
+		}
+	}
+	return !ended
 }
 
 // notRepository spares the fixed role users of clone URLs: git@host:path and

@@ -12,8 +12,12 @@ func encodedAt(s string, d int, ended bool) (at, after int, v verdict) {
 	if d < 2 {
 		return 0, 0, absent
 	}
+	p := s[d-1]
+	if p != '%' && p != '#' && p|0x20 != 'x' && p != 'u' {
+		return 0, 0, absent
+	}
 	rest := s[d:]
-	switch p := s[d-1]; {
+	switch {
 	case p == '%':
 		return oneOf(d-1, d, rest, ended, "40", "2540")
 	case p == 'u' && s[d-2] == '\\':

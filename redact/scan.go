@@ -6,6 +6,7 @@ package redact
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // ending is what is known of the text after the end of a buffer.
@@ -38,30 +39,32 @@ func (sc scanner) scan(dst []Finding, s string, from int, end ending) (all []Fin
 	if sc.email {
 		at = nextAt(s, from)
 	}
-	run := nextRun(s, from)
+	digits := runsFrom(s, from)
+	run := digits.following()
+	var f Finding
 judge:
 	for at < len(s) || run < len(s) {
-		if at < run {
-			f, v := sc.judgeEmail(s, at, at+1, end)
-			switch v {
-			case found:
-				dst = append(dst, f)
-			case pending:
-				next, hold = at, sc.hold(s, f.Start, at)
-				break judge
+		anchor, v := at, absent
+		switch {
+		case at > run:
+			anchor = run
+			if plausible(s, run) {
+				v = sc.judgeDigit(&f, s, run, end)
+			}
+			run = digits.following()
+		default:
+			if hasLocal(s, at) && hasDomain(s, at+1, end == whole) {
+				v = judgeEmail(&f, s, at, at+1, end)
 			}
 			at = nextAt(s, at+1)
-			continue
 		}
-		f, v := sc.judgeDigit(s, run, end)
 		switch v {
 		case found:
 			dst = append(dst, f)
 		case pending:
-			next, hold = run, sc.hold(s, f.Start, f.Start)
+			next, hold = anchor, f.Start
 			break judge
 		}
-		run = nextRun(s, run+1)
 	}
 	if end == more {
 		hold = min(hold, sc.tail(s))
@@ -69,62 +72,74 @@ judge:
 	return dst, next, hold
 }
 
-func (sc scanner) judgeEmail(s string, at, after int, end ending) (Finding, verdict) {
+// judgeEmail judges the @ at s[at:after]. It fills f for a value that is found
+// and gives f.Start, the position to hold from, for a pending one.
+func judgeEmail(f *Finding, s string, at, after int, end ending) verdict {
 	start, stop, v := emailAt(s, at, after, end == whole)
-	if v == pending && end == cutOff {
-		start, stop, v = emailAt(s, at, after, true)
-		if v != found && !isVersionStart(s[after:]) {
-			return Finding{Type: Email, Start: localStart(s, at, false), End: len(s), CutOff: true}, found
-		}
+	switch {
+	case v == absent:
+		return absent
+	case v == pending && end == more:
+		f.Start = min(start, localHold(s, at))
+		return pending
 	}
-	return Finding{Type: Email, Start: start, End: stop}, v
+	*f = Finding{Type: Email, Start: start, End: stop}
+	if v == found {
+		return found
+	}
+	if f.Start, f.End, v = emailAt(s, at, after, true); v == found {
+		return found
+	}
+	if start = localStart(s, at, false); start == at || isVersionStart(s[after:]) {
+		return absent
+	}
+	f.Start, f.End, f.CutOff = start, len(s), true
+	return found
 }
 
-func (sc scanner) judgeDigit(s string, d int, end ending) (Finding, verdict) {
-	if d == 0 {
-		return Finding{}, absent
-	}
+// judgeDigit is like judgeEmail for the first digit of a run.
+func (sc scanner) judgeDigit(f *Finding, s string, d int, end ending) verdict {
 	if sc.email {
-		at, after, v := encodedAt(s, d, end != more)
-		if v == pending {
-			return Finding{Start: at}, pending
-		}
-		if v == found {
-			f, v := sc.judgeEmail(s, at, after, end)
-			if v != absent {
-				return f, v
-			}
+		switch at, after, v := encodedAt(s, d, end != more); v {
+		case pending:
+			f.Start = localHold(s, at)
+			return pending
+		case found:
+			return judgeEmail(f, s, at, after, end)
 		}
 	}
 	if !sc.iban {
-		return Finding{}, absent
+		return absent
 	}
 	start, stop, n, v := ibanAt(s, d, end == whole)
-	if v == pending && end == cutOff {
-		var full verdict
-		if _, stop, _, full = ibanAt(s, d, true); full == found {
-			return Finding{Type: IBAN, Start: start, End: stop}, found
+	switch {
+	case v == absent:
+		return absent
+	case v == pending && end == more:
+		f.Start = start
+		if sc.email {
+			f.Start = min(start, localHold(s, start))
 		}
-		if n < cutIBAN {
-			return Finding{}, absent
-		}
-		return Finding{Type: IBAN, Start: start, End: stop, CutOff: true}, found
+		return pending
 	}
-	return Finding{Type: IBAN, Start: start, End: stop}, v
+	*f = Finding{Type: IBAN, Start: start, End: stop}
+	if v == found {
+		return found
+	}
+	if _, whole, _, v := ibanAt(s, d, true); v == found {
+		f.End = whole
+		return found
+	}
+	f.CutOff = true
+	if n < cutIBAN {
+		return absent
+	}
+	return found
 }
 
 // cutIBAN is how many characters of an IBAN, country and check digits included,
 // make a text that was cut off end in one: fewer name no account.
 const cutIBAN = 12
-
-// hold is the first position that a value may start at when the anchor at s[at]
-// waits for more text and its value starts at s[start].
-func (sc scanner) hold(s string, start, at int) int {
-	if sc.email {
-		return min(start, localHold(s, at))
-	}
-	return start
-}
 
 // tail is the first position that a value may start at whose anchor has not
 // come yet.
@@ -132,25 +147,44 @@ func (sc scanner) tail(s string) int {
 	hold := len(s) - incomplete(s)
 	if sc.email {
 		e := min(hold, encodedTail(s))
-		hold = min(e, localHold(s, e), localHold(s, hold))
+		first := localHold(s, hold)
+		if e < hold {
+			first = min(first, e, localHold(s, e))
+		}
+		hold = first
 	}
 	if !sc.iban {
 		return hold
 	}
-	for i := max(0, len(s)-maxGap-2-maxEntity); i < hold; i++ {
-		if !isLetter(s[i]) || !startsWord(s, i) {
-			continue
-		}
-		if i+1 == len(s) {
-			return i
-		}
-		if isLetter(s[i+1]) && countries[countryIndex(s[i], s[i+1])] != "" {
-			if _, n, v := readIBAN(s, i, false); v == pending && n == 2 {
-				return i
-			}
-		}
+	hold = min(hold, countryHold(s, len(s)-incomplete(s)))
+	// A separator in some encoding may have only just begun.
+	if i := strings.LastIndexAny(s[max(0, len(s)-maxEntity):], `&%\`); i >= 0 {
+		hold = min(hold, countryHold(s, max(0, len(s)-maxEntity)+i))
 	}
 	return hold
+}
+
+// countryHold is the position of the country code that only separators follow
+// in s[:k], k if there is none.
+func countryHold(s string, k int) int {
+	from := k
+	for k > 0 && from-k <= maxGap {
+		if k > 1 {
+			if next := gapBefore(s, k); next != k {
+				k = next
+				continue
+			}
+		}
+		switch {
+		case !isLetter(s[k-1]):
+		case k == len(s) && startsWord(s, k-1):
+			return k - 1
+		case k > 1 && isLetter(s[k-2]) && countries[countryIndex(s[k-2], s[k-1])] != "" && startsWord(s, k-2):
+			return k - 2
+		}
+		break
+	}
+	return from
 }
 
 // settle sorts findings and removes overlaps: the one that starts first keeps

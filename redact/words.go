@@ -3,26 +3,27 @@
 
 package redact
 
-import "fmt"
-
 // words is what the package writes in one language.
 type words struct {
 	names    map[Type]string // of the built-in types
-	redacted string          // a format for the name
-	withheld string          // for a value that can't be looked into
-	blocked  string          // for a text that must not pass
+	before   string          // what a label has around the name
+	after    string
+	withheld string // for a value that can't be looked into
+	blocked  string // for a text that must not pass
 }
 
 var english = &words{
 	names:    map[Type]string{Email: "email", IBAN: "IBAN"},
-	redacted: "[%s redacted]",
+	before:   "[",
+	after:    " redacted]",
 	withheld: "[value withheld]",
 	blocked:  "[text blocked]",
 }
 
 var french = &words{
 	names:    map[Type]string{Email: "e-mail", IBAN: "IBAN"},
-	redacted: "[%s masqué]",
+	before:   "[",
+	after:    " masqué]",
 	withheld: "[valeur retenue]",
 	blocked:  "[texte bloqué]",
 }
@@ -34,5 +35,5 @@ func (w *words) label(t Type) string {
 	if name == "" {
 		name = string(t)
 	}
-	return fmt.Sprintf(w.redacted, name)
+	return w.before + name + w.after
 }

@@ -1,0 +1,239 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redact_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dlclark/regexp2/v2"
+	"github.com/gardefou/gardefou/redact"
+)
+
+// sentences are business text in French and English, and the JSON of tool calls.
+var sentences = []string{
+	"Bonjour, veuillez trouver ci-joint la facture n° 2026-0452 du 12/03/2026, d'un montant de 1 250,00 € TTC. ",
+	"L'échéance est fixée à trente jours ; passé ce délai, des pénalités seront appliquées. ",
+	"Please confirm the delivery date for order 88231 and let us know whether the packaging has changed. ",
+	"The supplier has filed its accounts for 2025; turnover fell by 4.2% and the auditor made no reservation. ",
+	`{"tool":"lookup_supplier","args":{"siren":"303265045","country":"FR","limit":25},"ok":true}` + "\n",
+	`{"event":"payment.prepared","amount":12.5,"currency":"EUR","ts":"2026-03-12T09:41:07Z"}` + "\n",
+	"Nous vous remercions de votre confiance et restons à votre disposition pour tout renseignement. ",
+	"Le contrat est signé entre les parties, représentées par leurs gérants, pour une durée de douze mois. ",
+}
+
+var values = []string{
+	"jean.dupont@exemple.fr", "FR76 3000 6000 0112 3456 7890 189", "accounts+q3@supplier.example.com",
+	"DE89370400440532013000", "marie@compta.exemple.fr", "BE68 5390 0754 7034",
+}
+
+// corpus is n bytes of business text with one value per KB.
+func corpus(n int) string {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	for planted := 0; b.Len() < n; {
+		b.WriteString(sentences[rnd.IntN(len(sentences))])
+		if b.Len() > planted*1024 {
+			b.WriteString(values[planted%len(values)] + " ")
+			planted++
+		}
+	}
+	return b.String()[:n]
+}
+
+const (
+	emailExpr = `[A-Za-z0-9._%+'-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}`
+	ibanExpr  = `\b[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]){11,30}\b`
+)
+
+// fastest is the least time of a few runs of f.
+func fastest(f func()) time.Duration {
+	times := make([]time.Duration, 5)
+	for i := range times {
+		start := time.Now()
+		f()
+		times[i] = time.Since(start)
+	}
+	return slices.Min(times)
+}
+
+// ratio reports how many times longer reference takes than f.
+func ratio(b *testing.B, name string, f, reference func()) {
+	b.ReportMetric(float64(fastest(reference))/float64(fastest(f)), name)
+}
+
+func BenchmarkString(b *testing.B) {
+	r := redact.Must(redact.New(redact.Options{}))
+	text := corpus(1 << 20)
+	run := func() { r.String(text) }
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		run()
+	}
+	email, iban := regexp.MustCompile(emailExpr), regexp.MustCompile(ibanExpr)
+	ratio(b, "x-stdlib", run, func() {
+		email.FindAllStringIndex(text, -1)
+		iban.FindAllStringIndex(text, -1)
+	})
+	email2, iban2 := regexp2.MustCompile(emailExpr), regexp2.MustCompile(ibanExpr)
+	ratio(b, "x-regexp2/v2", run, func() {
+		email2.FindAllStringIndex(text, -1)
+		iban2.FindAllStringIndex(text, -1)
+	})
+}
+
+// BenchmarkClean is text with neither an @ nor a digit, against one search for
+// a byte that it doesn't have.
+func BenchmarkClean(b *testing.B) {
+	r := redact.Must(redact.New(redact.Options{}))
+	text := strings.Map(func(c rune) rune {
+		if c == '@' || c >= '0' && c <= '9' {
+			return 'o'
+		}
+		return c
+	}, corpus(1<<20))
+	raw := []byte(text)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		r.String(text)
+	}
+	ratio(b, "of-IndexByte", func() { r.String(text) }, func() { bytes.IndexByte(raw, 0) })
+}
+
+// BenchmarkMessage is one chat message of 256 bytes without a value.
+func BenchmarkMessage(b *testing.B) {
+	r := redact.Must(redact.New(redact.Options{}))
+	text := corpus(2 << 10)[256:512]
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		r.String(text)
+	}
+}
+
+// BenchmarkStream feeds five bytes at a time. Its budget is five times the
+// batch cost of those bytes plus 300 ns.
+func BenchmarkStream(b *testing.B) {
+	const size = 5
+	r := redact.Must(redact.New(redact.Options{}))
+	text := corpus(1 << 20)
+	stream := func() {
+		s := r.Stream()
+		for i := 0; i < len(text); i += size {
+			s.Write(text[i:min(i+size, len(text))])
+		}
+		s.Close(redact.Complete)
+	}
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		stream()
+	}
+	chunks := float64(len(text)) / size
+	chunk := float64(fastest(stream).Nanoseconds()) / chunks
+	batch := float64(fastest(func() { r.String(text) }).Nanoseconds()) / chunks
+	b.ReportMetric(chunk, "ns/chunk")
+	b.ReportMetric(chunk/(5*batch+300), "of-budget")
+}
+
+// BenchmarkHold prints how much a stream of tokens of 1 to 8 bytes holds back.
+func BenchmarkHold(b *testing.B) {
+	r := redact.Must(redact.New(redact.Options{}))
+	text := corpus(1 << 20)
+	var held []int
+	for b.Loop() {
+		held = held[:0]
+		rnd := rand.New(rand.NewPCG(3, 4))
+		s := r.Stream()
+		for i := 0; i < len(text); {
+			n := min(1+rnd.IntN(8), len(text)-i)
+			s.Write(text[i : i+n])
+			held = append(held, s.Held())
+			i += n
+		}
+	}
+	slices.Sort(held)
+	sum := 0
+	for _, h := range held {
+		sum += h
+	}
+	b.ReportMetric(float64(sum)/float64(len(held)), "mean-B")
+	b.ReportMetric(float64(held[len(held)/2]), "p50-B")
+	b.ReportMetric(float64(held[len(held)*99/100]), "p99-B")
+	b.ReportMetric(float64(held[len(held)-1]), "max-B")
+}
+
+// hostile are texts of about 100 KB that make other scanners quadratic.
+func hostile() map[string]string {
+	random := rand.NewChaCha8([32]byte{})
+	blob := make([]byte, 150_000)
+	random.Read(blob)
+	return map[string]string{
+		"base64":        base64.StdEncoding.EncodeToString(blob),
+		"a":             strings.Repeat("a", 100_000),
+		"at":            strings.Repeat("@", 100_000),
+		"labels":        strings.Repeat("aaaa.", 20_000) + "@",
+		"a-at":          strings.Repeat("a@", 50_000),
+		"hyphens":       "a@" + strings.Repeat("a-", 50_000),
+		"one-letters":   "a@" + strings.Repeat("a.", 50_000),
+		"check-digits":  strings.Repeat("FR76 ", 20_000),
+		"check-digits2": strings.Repeat("FR76", 25_000),
+		"almost-iban":   strings.Repeat("FR76 1111 2222 3333 4444 5555 666 ", 3_000),
+		"letters-iban":  strings.Repeat("KW81 CBKU ", 10_000),
+		"quotes":        strings.Repeat(`"`, 100_000),
+		"backslashes":   strings.Repeat(`\`, 100_000),
+		"percent":       strings.Repeat("%40", 33_000),
+		"entities":      strings.Repeat("&#64;", 20_000),
+		"continuations": strings.Repeat("\x80", 100_000),
+		"latin1":        strings.Repeat("\xe9", 100_000),
+		"han":           strings.Repeat("用", 33_000),
+		"separators":    "FR" + strings.Repeat(" ", 100_000),
+		"digits":        strings.Repeat("7", 100_000),
+		"digit-letter":  strings.Repeat("FR7 ", 25_000),
+		"nul":           strings.Repeat("\x00", 100_000),
+		"literal":       strings.Repeat("a@[", 33_000),
+		"local-and-at":  strings.Repeat(strings.Repeat("a", 64)+"@", 1_500),
+	}
+}
+
+// BenchmarkHostile prints the worst hostile text's time relative to that of
+// business text of the same size.
+func BenchmarkHostile(b *testing.B) {
+	r := redact.Must(redact.New(redact.Options{}))
+	plain := corpus(100_000)
+	for name, text := range hostile() {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				r.String(text)
+			}
+			perByte := func(s string) float64 {
+				return float64(fastest(func() { r.String(s) })) / float64(len(s))
+			}
+			b.ReportMetric(perByte(text)/perByte(plain), "x-plain")
+		})
+	}
+}
+
+func BenchmarkStrategies(b *testing.B) {
+	text := corpus(64 << 10)
+	for _, s := range []redact.Strategy{redact.Label, redact.Mask, redact.HMAC, redact.Token} {
+		b.Run(fmt.Sprint(s), func(b *testing.B) {
+			r := redact.Must(redact.New(redact.Options{Strategy: s, Key: make([]byte, 32), Vault: redact.NewVault()}))
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				r.String(text)
+			}
+		})
+	}
+}
