@@ -59,13 +59,18 @@ func Start(ctx context.Context) (context.Context, *Run) { return StartWith(ctx, 
 func StartWith(ctx context.Context, o StartOptions) (context.Context, *Run) {
 	run := newRun()
 	run.lang = text.Parse(o.Lang)
-	return context.WithValue(ctx, runKey{}, run), run
+	return run.Context(ctx), run
 }
 
 func newRun() *Run { return &Run{id: rand.Text(), refusals: make(map[string]*Refusal)} }
 
 // ID returns the random identifier of this Run, for journals.
 func (r *Run) ID() string { return r.id }
+
+// Context returns ctx with this Run in place of any other.
+func (r *Run) Context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, runKey{}, r)
+}
 
 // RunOf returns the Run that ctx belongs to. Where nobody called [Start], as
 // under ADK's own launcher, it is the Run kept for ctx's invocation id; a

@@ -65,7 +65,10 @@ func CallBudget(calls int) callbacks.Guard {
 	return CallBudgetWith(CallBudgetOptions{Calls: calls})
 }
 
-const callBudgetName = "call_budget"
+const (
+	callBudgetName    = "call_budget"
+	runCallBudgetName = "run_call_budget"
+)
 
 // CallBudgetWith is [CallBudget] with options.
 func CallBudgetWith(o CallBudgetOptions) callbacks.Guard {
@@ -91,8 +94,12 @@ func callBudget(o CallBudgetOptions, key *callbacks.Key[*callCounter]) callbacks
 			b.max = DefaultRunCalls
 		}
 	}
+	name := callBudgetName
+	if b.scope == ScopeRun {
+		name = runCallBudgetName
+	}
 	return callbacks.Guard{
-		Name:        callBudgetName,
+		Name:        name,
 		BeforeModel: b.before,
 		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
 			return &budgetedModel{LLM: next, b: b}

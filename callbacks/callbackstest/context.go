@@ -86,3 +86,10 @@ func (i *invocation) WithICDelta(d *agent.InvocationContextDelta) agent.Invocati
 	}
 	return &c
 }
+
+// InRun returns a plain context that carries run, to read a guard's records with
+// after the run.
+func InRun(t testing.TB, run *callbacks.Run) context.Context {
+	t.Helper()
+	return run.Context(t.Context())
+}

@@ -1,0 +1,256 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/agent/workflowagents/parallelagent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/plugin"
+	"google.golang.org/adk/v2/runner"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/callbacks/callbackstest"
+	"github.com/gardefou/gardefou/guards"
+)
+
+func TestCallBudgetMatrix(t *testing.T) {
+	callbackstest.Matrix{
+		OutputKey: "out",
+		Guards: func() []callbacks.Guard {
+			return []callbacks.Guard{callbacks.ForAgents(guards.CallBudget(3), "guarded")}
+		},
+		Model: func() *callbackstest.Model {
+			return callbackstest.Script(callbackstest.Call("lookup", map[string]any{"n": 1})).Repeat()
+		},
+		Check: func(t *testing.T, tr *callbackstest.Trial) {
+			require.NoError(t, tr.Err)
+			require.Equal(t, 3, tr.Model.Calls(), "exactly the budget reaches the model")
+			// ADK itself stores "" for a turn of calls under a plugin; a refusal it does not.
+			require.Empty(t, tr.State["out"], "a refusal is no output")
+			last := tr.Told[len(tr.Told)-1]
+			var refused int
+			for _, ev := range tr.Told {
+				if ev.Outcome == callbacks.OutcomeRefused && ev.Step == callbacks.StepModel {
+					refused++
+					require.Equal(t, guards.CodeCallsExhausted, ev.Code)
+					require.Equal(t, "calls: 3/3", ev.Reason)
+				}
+			}
+			require.Equal(t, 1, refused, last)
+			if tr.Form == callbackstest.FormPlugin && tr.Topology != callbackstest.TopologyAgentTool {
+				require.Equal(t, callbacks.StatusCallsExhausted, tr.Run.Outcome().Status, "as a plugin the budget is the run's")
+				require.Contains(t, texts(tr.Stored), "[guard] Model call budget exceeded: run stopped.")
+			}
+			if tr.Form == callbackstest.FormAgent {
+				require.Equal(t, callbacks.StatusDone, tr.Run.Outcome().Status, "on an agent only the agent ends")
+			}
+		},
+	}.Run(t)
+}
+
+func TestCallBudgetOnARunStopsTheRun(t *testing.T) {
+	callbackstest.Matrix{
+		Guards: func() []callbacks.Guard {
+			return []callbacks.Guard{guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 2, Scope: guards.ScopeRun})}
+		},
+		Model: func() *callbackstest.Model { return callbackstest.Script(callbackstest.Call("lookup", nil)).Repeat() },
+		Check: func(t *testing.T, tr *callbackstest.Trial) {
+			require.NoError(t, tr.Err)
+			require.LessOrEqual(t, tr.Model.Calls(), 2)
+			require.Equal(t, callbacks.StatusCallsExhausted, tr.Run.Outcome().Status)
+			require.Equal(t, "run_call_budget", tr.Run.Outcome().Guard)
+		},
+	}.Run(t)
+}
+
+// An unbounded loop agent over a refused agent ends: through Events, through the
+// plugin, and through callbacks.Loop.
+func TestCallBudgetGuardNonsense(t *testing.T) {
+	for name, g := range map[string]callbacks.Guard{
+		"zero":     guards.CallBudget(0),
+		"negative": guards.CallBudget(-1),
+		"scope":    guards.CallBudgetWith(guards.CallBudgetOptions{Scope: 9}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := callbacks.New(g).NewAgent(llmagent.Config{Name: "a"})
+			require.Error(t, err)
+			_, err = callbacks.New(g).Plugin("p")
+			require.Error(t, err)
+		})
+	}
+	g := guards.CallBudgetWith(guards.CallBudgetOptions{})
+	require.Equal(t, []string{"6 model calls per agent"}, g.Info().Limits)
+	require.Equal(t, []string{"25 model calls per run"}, g.ForPlugin().Info().Limits)
+}
+
+// retrying makes n attempts of each call.
+func retrying(n int) callbacks.Guard {
+	return callbacks.Guard{Name: "retrying", WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
+		return &retryModel{LLM: next, n: n}
+	}}
+}
+
+type retryModel struct {
+	model.LLM
+	n int
+}
+
+func (r *retryModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		var err error
+		for range r.n {
+			for resp, e := range r.LLM.GenerateContent(ctx, req, stream) {
+				if err = e; err == nil {
+					yield(resp, nil)
+					return
+				}
+			}
+			if errors.Is(err, callbacks.ErrEnded) || errors.Is(err, callbacks.ErrStopped) {
+				break
+			}
+		}
+		yield(nil, err)
+	}
+}
+
+func TestCallBudgetCountsRetriesInsideTheChain(t *testing.T) {
+	boom := errors.New("503")
+	m := callbackstest.Script(callbackstest.Fail(boom)).Repeat()
+	chain := callbacks.New(retrying(10), guards.CallBudget(4))
+	a, err := chain.NewAgent(llmagent.Config{Name: "a", Model: m})
+	require.NoError(t, err)
+	out := play(t, a)
+	require.NoError(t, out.err)
+	require.Equal(t, 4, m.Calls())
+	require.Equal(t, []string{"[guard] Model call budget exceeded: agent ended."}, texts(out.events))
+}
+
+func TestCallBudgetGivesASlotBackWhenALaterHookAnswers(t *testing.T) {
+	answers := 0
+	cache := callbacks.Guard{Name: "cache", BeforeModel: func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) {
+		if answers++; answers <= 3 {
+			return &model.LLMResponse{Content: genai.NewContentFromParts([]*genai.Part{genai.NewPartFromFunctionCall("lookup", nil)}, genai.RoleModel)}, nil
+		}
+		return nil, nil
+	}}
+	m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("done"))
+	chain := callbacks.New(guards.CallBudget(2), cache)
+	a, err := chain.NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
+	require.NoError(t, err)
+	out := play(t, a)
+	require.NoError(t, out.err)
+	require.Equal(t, 2, m.Calls())
+	require.Contains(t, texts(out.events), "done")
+}
+
+// Whatever agents, parallel tool calls and limits there are, exactly
+// min(wanted, limit) calls reach the model.
+func TestCallBudgetIsExactInRandomPrograms(t *testing.T) {
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		limit, n := 1+rnd.IntN(12), 1+rnd.IntN(5)
+		var reached atomic.Int64
+		wanted := 0
+		budget := guards.CallBudgetWith(guards.CallBudgetOptions{Calls: limit, Scope: guards.ScopeRun})
+		var children []agent.Agent
+		for i := range n {
+			turns, calls := rnd.IntN(6), 1+rnd.IntN(4)
+			wanted += turns + 1
+			m := &countingModel{reached: &reached, turns: turns, calls: calls}
+			a, err := callbacks.New(budget).NewAgent(llmagent.Config{Name: fmt.Sprintf("a%d", i), Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
+			require.NoError(t, err)
+			children = append(children, a)
+		}
+		root, err := parallelagent.New(parallelagent.Config{AgentConfig: agent.Config{Name: "root", SubAgents: children}})
+		require.NoError(t, err)
+		out := playWith(t, root, nil, false)
+		require.NoError(t, out.err)
+		require.EqualValues(t, min(wanted, limit), reached.Load(), "seed %d", seed)
+	}
+}
+
+// countingModel calls the tool several times a turn for some turns, then answers.
+type countingModel struct {
+	reached *atomic.Int64
+	turns   int
+	calls   int
+	mu      sync.Mutex
+}
+
+func (*countingModel) Name() string { return "counting" }
+
+func (m *countingModel) GenerateContent(context.Context, *model.LLMRequest, bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		m.reached.Add(1)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.turns--; m.turns < 0 {
+			yield(&model.LLMResponse{Content: genai.NewContentFromText("done", genai.RoleModel)}, nil)
+			return
+		}
+		var parts []*genai.Part
+		for range m.calls {
+			parts = append(parts, genai.NewPartFromFunctionCall("lookup", nil))
+		}
+		yield(&model.LLMResponse{Content: genai.NewContentFromParts(parts, genai.RoleModel)}, nil)
+	}
+}
+
+// The hook alone, in plain ADK: never more than N.
+func TestCallBudgetHookInPlainADK(t *testing.T) {
+	g := guards.CallBudget(2)
+	m := callbackstest.Script(callbackstest.Call("lookup", nil)).Repeat()
+	a, err := llmagent.New(llmagent.Config{
+		Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")},
+		BeforeModelCallbacks: []llmagent.BeforeModelCallback{g.BeforeModel},
+	})
+	require.NoError(t, err)
+	out := play(t, a)
+	require.ErrorContains(t, out.err, "Model call budget exceeded: agent ended.")
+	require.Equal(t, 2, m.Calls())
+}
+
+type played struct {
+	events []event
+	err    error
+	run    *callbacks.Run
+}
+
+func play(t *testing.T, root agent.Agent) played { return playWith(t, root, nil, false) }
+
+func playWith(t *testing.T, root agent.Agent, p *plugin.Plugin, streaming bool) played {
+	t.Helper()
+	r, err := runner.New(runnerConfig(root, p))
+	require.NoError(t, err)
+	ctx, run := callbacks.Start(t.Context())
+	defer run.Close()
+	mode := agent.StreamingModeNone
+	if streaming {
+		mode = agent.StreamingModeSSE
+	}
+	out := played{run: run}
+	for ev, err := range run.Events(r.Run(ctx, "u", "s", genai.NewContentFromText("question", genai.RoleUser), agent.RunConfig{StreamingMode: mode})) {
+		if err != nil {
+			out.err = err
+			break
+		}
+		out.events = append(out.events, ev)
+	}
+	return out
+}
