@@ -4,7 +4,6 @@
 package callbacks
 
 import (
-	"errors"
 	"iter"
 	"time"
 
@@ -101,12 +100,13 @@ func agentEvent(ctx agent.Context) Event {
 }
 
 // wrapAgent puts the guards' agent wrappers around a, the first outermost, and
-// innermost one that turns panics into errors and tells of the agent's end.
+// innermost one that tells of the agent's end. A panic anywhere in it comes out as an
+// error: ADK runs children of a parallel agent on bare goroutines.
 func (c *Chain) wrapAgent(a agent.Agent) agent.Agent {
-	out := agent.Agent(&toldAgent{Agent: a, c: c})
+	out := agent.Agent(&toldAgent{Agent: &safeAgent{a}, c: c})
 	for i := len(c.guards) - 1; i >= 0; i-- {
 		if wrap := c.guards[i].WrapAgent; wrap != nil {
-			out = wrap(out)
+			out = &safeAgent{wrap(out)}
 		}
 	}
 	return out
@@ -124,6 +124,7 @@ func (c *Chain) wrapsAgents() bool {
 	return false
 }
 
+// toldAgent tells the observers how its agent ended.
 type toldAgent struct {
 	agent.Agent
 	c *Chain
@@ -133,6 +134,34 @@ type toldAgent struct {
 func (t *toldAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
 		ev := Event{Step: StepAgent, Outcome: OutcomeAllowed, Start: time.Now(), Invocation: ctx.InvocationID(), Agent: t.Name(), Branch: ctx.Branch()}
+		defer func() {
+			if ev.Outcome == OutcomeAllowed && RunOf(ctx).isStopped() {
+				ev.Outcome, ev.Code = OutcomeRefused, CodeRunStopped
+			}
+			ev.Duration = time.Since(ev.Start)
+			t.c.observe(ctx, &ev)
+		}()
+		for e, err := range t.Agent.Run(ctx) {
+			if err != nil {
+				ev.Outcome, ev.Code, ev.Err = OutcomeFailed, CodeAgentFailed, err
+				if isPanic(err) {
+					ev.Outcome, ev.Code = OutcomePanicked, CodeAgentPanicked
+				}
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// safeAgent makes an error of its agent's panic.
+type safeAgent struct{ agent.Agent }
+
+// Run implements agent.Agent.
+func (s *safeAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
+	return func(yield func(*session.Event, error) bool) {
+		// A panic that comes up from the consumer is not the agent's.
 		inConsumer := false
 		give := func(e *session.Event, err error) bool {
 			inConsumer = true
@@ -144,29 +173,12 @@ func (t *toldAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, e
 			if inConsumer {
 				return
 			}
-			var err error
 			if p := recover(); p != nil {
-				err = newPanicError(p)
-				ev.Outcome, ev.Code, ev.Err = OutcomePanicked, CodeAgentPanicked, err
-			}
-			ev.Duration = time.Since(ev.Start)
-			t.c.observe(ctx, &ev)
-			if err != nil {
-				give(nil, err)
+				give(nil, newPanicError(p))
 			}
 		}()
-		for e, err := range t.Agent.Run(ctx) {
-			if err != nil {
-				ev.Outcome, ev.Code, ev.Err = OutcomeFailed, CodeAgentFailed, err
-				var p *PanicError
-				if errors.As(err, &p) {
-					ev.Outcome, ev.Code = OutcomePanicked, CodeAgentPanicked
-				}
-			}
+		for e, err := range s.Agent.Run(ctx) {
 			if !give(e, err) {
-				if ev.Outcome == OutcomeAllowed && RunOf(ctx).isStopped() {
-					ev.Outcome, ev.Code = OutcomeRefused, CodeRunStopped
-				}
 				return
 			}
 		}

@@ -1,0 +1,171 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/callbacks/callbackstest"
+	"github.com/gardefou/gardefou/guards"
+)
+
+const (
+	mail = "comptabilite@kervalec.example"
+	iban = "FR76 3000 6000 0112 3456 7890 189"
+)
+
+func TestRedactAfterModel(t *testing.T) {
+	resp := callbackstest.AfterModel(t, guards.Redact(), &model.LLMResponse{Content: genai.NewContentFromText("write to "+mail+" or pay "+iban+", SIREN 552081317", genai.RoleModel)})
+	require.Equal(t, "write to [email redacted] or pay [IBAN redacted], SIREN 552081317", resp.Content.Parts[0].Text)
+}
+
+func TestRedactFindsAValueCutOverParts(t *testing.T) {
+	resp := callbackstest.AfterModel(t, guards.Redact(), &model.LLMResponse{Content: genai.NewContentFromParts([]*genai.Part{
+		{Text: "write to compta"}, {Text: "bilite@kervalec.exa"}, {Text: "mple now"},
+	}, genai.RoleModel)})
+	var all string
+	for _, p := range resp.Content.Parts {
+		all += p.Text
+	}
+	require.Equal(t, "write to [email redacted] now", all)
+}
+
+func TestRedactAfterTool(t *testing.T) {
+	nested := map[string]any{"contact": mail}
+	result := map[string]any{"text": iban, "deep": []any{nested}, mail: 1}
+	got := callbackstest.AfterTool(t, guards.Redact(), callbackstest.Tool("lookup"), nil, result, nil)
+	require.Equal(t, map[string]any{"text": "[IBAN redacted]", "deep": []any{map[string]any{"contact": "[email redacted]"}}, "[email redacted]": 1}, got)
+	require.Equal(t, mail, nested["contact"], "what the tool shares with others is not edited")
+
+	got = callbackstest.AfterTool(t, guards.Redact(), callbackstest.Tool("lookup"), nil, nil, safe("ask "+mail))
+	require.Equal(t, map[string]any{"error": "ask [email redacted]"}, got)
+	got = callbackstest.AfterTool(t, guards.Redact(), callbackstest.Tool("lookup"), nil, nil, errors.New("ask "+mail))
+	require.Equal(t, map[string]any{"error": "tool failed: lookup"}, got)
+}
+
+// Nothing that the model says or a tool returns is stored, streamed, journalled or
+// put into state with a value in it, in any form and topology.
+func TestRedactMatrix(t *testing.T) {
+	var journal lines
+	callbackstest.Matrix{
+		OutputKey: "out",
+		Guards: func() []callbacks.Guard {
+			journal.reset()
+			return []callbacks.Guard{callbacks.ForAgents(guards.Redact(), "guarded"), guards.Stash("lookup"), guards.Journal(&journal)}
+		},
+		Tools: func() []tool.Tool {
+			return []tool.Tool{callbackstest.ToolFunc("lookup", func(agent.Context, map[string]any) (map[string]any, error) {
+				return map[string]any{"text": "call " + mail, "list": []any{map[string]any{"iban": iban}}}, nil
+			})}
+		},
+		Model: func() *callbackstest.Model {
+			var chunks []string
+			for _, r := range "Write to " + mail + " and pay " + iban + " today, or later to " + mail {
+				chunks = append(chunks, string(r))
+			}
+			return callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Stream(chunks...))
+		},
+		Check: func(t *testing.T, tr *callbackstest.Trial) {
+			require.NoError(t, tr.Err)
+			var all bytes.Buffer
+			enc := json.NewEncoder(&all)
+			enc.SetEscapeHTML(false)
+			require.NoError(t, enc.Encode(tr.Events))
+			require.NoError(t, enc.Encode(tr.Stored))
+			require.NoError(t, enc.Encode(tr.State))
+			require.NoError(t, enc.Encode(tr.Model.Requests()[1].Contents))
+			all.WriteString(journal.String())
+			var streamed strings.Builder
+			for _, ev := range tr.Events {
+				if ev.Partial && ev.Author == "guarded" {
+					for _, p := range ev.Content.Parts {
+						streamed.WriteString(p.Text)
+					}
+				}
+			}
+			all.WriteString(streamed.String())
+			for _, secret := range []string{mail, iban, "kervalec.example", "3000 6000", "7890 189"} {
+				require.NotContains(t, all.String(), secret)
+			}
+			want := "Write to [email redacted] and pay [IBAN redacted] today, or later to [email redacted]"
+			if tr.Topology != callbackstest.TopologyAgentTool {
+				require.Equal(t, want, tr.State["out"])
+				if tr.Streaming && tr.Form == callbackstest.FormAgent {
+					require.Equal(t, want, streamed.String(), "the stream ends with what was held back")
+				}
+				if tr.Streaming {
+					require.True(t, strings.HasPrefix(want, streamed.String()))
+				}
+			}
+		},
+	}.Run(t)
+}
+
+func TestRedactSpeaksTheRunsLanguage(t *testing.T) {
+	ctx, run := callbacks.StartWith(t.Context(), callbacks.StartOptions{Lang: "fr_FR.UTF-8"})
+	defer run.Close()
+	resp := &model.LLMResponse{Content: genai.NewContentFromText(mail+" "+iban, genai.RoleModel)}
+	_, err := guards.Redact().AfterModel(callbackstest.ContextFrom(ctx, t), resp, nil)
+	require.NoError(t, err)
+	require.Equal(t, "[e-mail masqué] [IBAN masqué]", resp.Content.Parts[0].Text)
+}
+
+// lines is a journal's writer that checks that every write is one whole line.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if bytes.Count(p, []byte("\n")) != 1 || p[len(p)-1] != '\n' {
+		panic(fmt.Sprintf("not one whole line: %q", p))
+	}
+	return l.buf.Write(p)
+}
+
+func (l *lines) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buf.Reset()
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func (l *lines) byKind(t *testing.T) map[string][]map[string]any {
+	t.Helper()
+	out := make(map[string][]map[string]any)
+	for line := range strings.Lines(l.String()) {
+		var m map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &m))
+		kind, _ := m["kind"].(string)
+		out[kind] = append(out[kind], m)
+	}
+	return out
+}
+
+var errBroken = errors.New("no space left on device")
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
