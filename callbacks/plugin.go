@@ -151,7 +151,24 @@ func (r runHooks) afterRun(ctx agent.InvocationContext) {
 			callAfterRun(g.AfterRun, ctx)
 		}
 	}
+	r.flush(ctx)
 	runs.end(ctx.InvocationID())
+}
+
+// flush tells of model steps that were begun and never came back: a plugin sees no
+// end of a call whose consumer went away.
+func (r runHooks) flush(ctx agent.InvocationContext) {
+	run := RunOf(ctx)
+	if run == nil {
+		return
+	}
+	run.values.Range(func(_, v any) bool {
+		if s, ok := v.(*modelStep); ok && s.plugin && s.c == r.c && s.ev.Invocation == ctx.InvocationID() {
+			s.attempts.CompareAndSwap(0, 1)
+			s.abandon(ctx)
+		}
+		return true
+	})
 }
 
 func callAfterRun(f plugin.AfterRunCallback, ctx agent.InvocationContext) {

@@ -149,10 +149,10 @@ func (r *Run) Close() {
 	}
 }
 
-// Events passes on the events of a runner and ends when the Run was stopped and
-// every function call that had been made by then is answered, so that the
-// stored history stays one a provider accepts. It does not end at a denied call,
-// an ended agent or a failed branch.
+// Events passes on the events of a runner and ends when the Run was stopped: steps
+// in flight finish, so that every call is answered and the stored history stays one
+// a provider accepts, but no agent can go round an endless loop of refusals. It does
+// not end at a denied call, an ended agent or a failed branch.
 //
 // Use it around Runner.Run:
 //
@@ -160,7 +160,7 @@ func (r *Run) Close() {
 func (r *Run) Events(events iter.Seq2[*session.Event, error]) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
 		open := make(map[string]struct{})
-		after := 0
+		idle, after := 0, 0
 		for ev, err := range events {
 			if err != nil {
 				r.fail(err)
@@ -172,13 +172,26 @@ func (r *Run) Events(events iter.Seq2[*session.Event, error]) iter.Seq2[*session
 			if r.stopped.Load() == nil {
 				continue
 			}
-			// A call that is never answered (a long-running tool) must not keep an
-			// endless loop going.
-			if after++; len(open) == 0 || after > 100 {
+			if saysNothing(ev) {
+				idle++
+			}
+			// The second bound is for a call that is never answered, that of a
+			// long-running tool say.
+			if after++; idle >= maxIdleEvents && len(open) == 0 || after >= maxEventsAfterStop {
 				return
 			}
 		}
 	}
+}
+
+const (
+	maxIdleEvents      = 8
+	maxEventsAfterStop = 1000
+)
+
+// saysNothing reports whether an event is what a refused agent leaves: no work.
+func saysNothing(ev *session.Event) bool {
+	return ev == nil || ev.Content == nil || len(ev.Content.Parts) == 0 || IsRefusalEvent(ev)
 }
 
 func answerCalls(open map[string]struct{}, ev *session.Event) {
