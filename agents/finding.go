@@ -70,6 +70,6 @@ func evidenceIn(result map[string]any) map[string]bool {
 			}
 		}
 	}
-	walk(map[string]any(result))
+	walk(result)
 	return ids
 }

@@ -55,7 +55,7 @@ func (p *printer) subject(s supplier.Subject) {
 
 // step is a line for each agent and tool as it ends, and for each refusal.
 func (p *printer) step(ev callbacks.Event) {
-	what := ""
+	var what string
 	switch {
 	case ev.Step == callbacks.StepTool:
 		what = ev.Tool
