@@ -42,7 +42,8 @@ type Options struct {
 	AsPlugin bool
 	// Extra guards stand first in the chain of the named agent. For tests.
 	Extra map[string][]callbacks.Guard
-	// Bare leaves every guard out but the stash. For measuring what guards cost.
+	// Bare builds the agents in plain ADK, with the stash as an ordinary callback and
+	// no guard. For measuring what guards cost.
 	Bare bool
 }
 
@@ -154,10 +155,10 @@ func (b *builder) build(m member) (agent.Agent, error) {
 	if m.child {
 		own = append(own, guards.Contain())
 	}
-	switch {
-	case b.o.Bare:
-		own = []callbacks.Guard{b.stash}
-	case !b.o.AsPlugin:
+	if b.o.Bare {
+		return llmagent.New(bare(m, b.stash))
+	}
+	if !b.o.AsPlugin {
 		own = append(own, b.o.Extra[m.cfg.Name]...)
 		own = append(own, m.guards...)
 		own = append(own, b.shared()...)
@@ -187,6 +188,20 @@ func (b *builder) pluginGuards() []callbacks.Guard {
 		}
 	}
 	return append(out, b.shared()...)
+}
+
+// bare is an agent in plain ADK with the callbacks it can't work without: its question,
+// the stash, the draft.
+func bare(m member, stash callbacks.Guard) llmagent.Config {
+	cfg := m.cfg
+	for _, g := range m.guards {
+		if g.Name == "isolate" {
+			cfg.BeforeModelCallbacks = append(cfg.BeforeModelCallbacks, g.BeforeModel)
+		}
+	}
+	cfg.AfterModelCallbacks = []llmagent.AfterModelCallback{keepDraft().AfterModel}
+	cfg.AfterToolCallbacks = []llmagent.AfterToolCallback{stash.AfterTool}
+	return cfg
 }
 
 func (b *builder) config(name, description string, instruction text.Key, tools ...tool.Tool) llmagent.Config {

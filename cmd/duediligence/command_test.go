@@ -1,0 +1,259 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gardefou/gardefou/pipeline/sources"
+)
+
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+func command(t *testing.T, args ...string) result {
+	t.Helper()
+	return commandIn(t.Context(), t, args...)
+}
+
+func commandIn(ctx context.Context, t *testing.T, args ...string) result {
+	t.Helper()
+	t.Setenv("LC_ALL", "en_US.UTF-8")
+	var out, errs bytes.Buffer
+	code := run(ctx, args, strings.NewReader(""), &out, &errs)
+	return result{code, out.String(), errs.String()}
+}
+
+func TestReportOnStdoutProgressOnStderr(t *testing.T) {
+	r := command(t, "Transports Kervalec")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	require.True(t, strings.HasPrefix(r.stdout, "# Supplier due diligence: TRANSPORTS KERVALEC\n"))
+	require.True(t, strings.HasPrefix(r.stderr, "Source: sample data, fictional companies only"))
+	for _, want := range []string{"registry_researcher", "lookup_finances", "approve_report", "Run done: 8 model calls"} {
+		require.Contains(t, r.stderr, want)
+	}
+	require.NotContains(t, r.stderr, "\x1b")
+	// Nothing but our own lines: ADK's logging goes nowhere.
+	for line := range strings.Lines(r.stderr) {
+		require.Regexp(t, `^(Source: |Subject: |Run done|  \w+_?\w* +\w+)`, line)
+	}
+
+	quiet := command(t, "--quiet", "Transports Kervalec")
+	require.Empty(t, quiet.stderr)
+	require.Equal(t, r.stdout, quiet.stdout, "the same facts give the same bytes")
+}
+
+func TestFrench(t *testing.T) {
+	r := command(t, "--lang", "fr", "Transports Kervalec")
+	require.Equal(t, exitOK, r.code)
+	require.Contains(t, r.stdout, "DONNÉES FICTIVES")
+	require.Contains(t, r.stderr, "terminé")
+	t.Setenv("LC_ALL", "")
+	t.Setenv("LC_MESSAGES", "")
+	t.Setenv("LANG", "fr_FR.UTF-8")
+	var out, errs bytes.Buffer
+	require.Equal(t, exitRefused, run(t.Context(), []string{""}, nil, &out, &errs))
+	require.Contains(t, errs.String(), "Nom de fournisseur invalide.")
+}
+
+func TestRefusedInput(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"nothing":            {nil, "which supplier?"},
+		"empty":              {[]string{""}, "empty"},
+		"blank":              {[]string{" \t"}, ""},
+		"too long":           {[]string{strings.Repeat("x", 201)}, "at most 200"},
+		"control characters": {[]string{"a\x1b[2Jbc"}, "control"},
+		"invalid UTF-8":      {[]string{"ab\xff\xfe"}, "UTF-8"},
+		"two names":          {[]string{"Acme SA\nBeta SARL"}, "one supplier"},
+		"several arguments":  {[]string{"Transports", "Kervalec"}, "in quotes"},
+		"bad SIREN":          {[]string{"999990006"}, ""},
+		"unknown flag":       {[]string{"--nope"}, "--help"},
+		"language":           {[]string{"--lang", "de", "Acme"}, "en or fr"},
+		"source":             {[]string{"--source", "web", "Acme"}, "sample or live"},
+		"calls":              {[]string{"--max-calls", "0", "Acme"}, "--max-calls"},
+		"time":               {[]string{"--timeout", "-1s", "Acme"}, "--timeout"},
+		"source address":     {[]string{"--source", "live", "--source-url", "bodacc=http://127.0.0.1:1", "Acme"}, ""},
+		"unknown source":     {[]string{"--source", "live", "--source-url", "x=http://a", "Acme"}, "unknown source"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := command(t, tc.args...)
+			require.Equal(t, exitRefused, r.code, r.stderr)
+			require.Contains(t, r.stderr, tc.want)
+			require.Empty(t, r.stdout)
+			require.NotContains(t, r.stderr, "\x1b")
+		})
+	}
+}
+
+func TestAmbiguousListsCommands(t *testing.T) {
+	r := command(t, "Atelier Nordet")
+	require.Equal(t, exitAmbiguous, r.code)
+	require.Empty(t, r.stdout)
+	require.Contains(t, r.stderr, "duediligence 999991086")
+	again := command(t, "999991086")
+	require.Equal(t, exitOK, again.code)
+}
+
+func TestNotFoundListsTheSampleNames(t *testing.T) {
+	r := command(t, "Zorglub International")
+	require.Equal(t, exitNotFound, r.code)
+	require.Contains(t, r.stderr, "TRANSPORTS KERVALEC")
+	require.Contains(t, r.stderr, "--source live NAME (no key)")
+}
+
+func TestOutOfCallsWritesAPartialReport(t *testing.T) {
+	dir := t.TempDir()
+	r := command(t, "--max-calls", "3", "-o", dir, "Transports Kervalec")
+	require.Equal(t, exitExhausted, r.code)
+	require.Contains(t, r.stdout, "calls exhausted (calls: 3/3)")
+	require.FileExists(t, filepath.Join(dir, "report.json"))
+}
+
+func TestUnavailable(t *testing.T) {
+	r := command(t, "Phare du Raz Négoce")
+	require.Equal(t, exitUnavailable, r.code)
+	require.Empty(t, r.stdout)
+}
+
+func TestFilesAreWhole(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	journal := filepath.Join(t.TempDir(), "j.jsonl")
+	r := command(t, "-o", dir, "--journal", journal, "Transports Kervalec")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	md, err := os.ReadFile(filepath.Join(dir, "report.md"))
+	require.NoError(t, err)
+	require.Equal(t, r.stdout, string(md))
+	raw, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	require.NoError(t, err)
+	var rep map[string]any
+	require.NoError(t, json.Unmarshal(raw, &rep))
+	require.Equal(t, "gardefou/report/1", rep["schema"])
+	lines, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
+	require.NoError(t, err)
+	appended, err := os.ReadFile(journal)
+	require.NoError(t, err)
+	require.Equal(t, string(lines), string(appended))
+	require.Contains(t, string(lines), `"kind":"end"`)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 3, "no temporary file is left")
+}
+
+func TestUnwritableFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	r := command(t, "-o", filepath.Join(file, "x"), "Transports Kervalec")
+	require.Equal(t, exitRefused, r.code)
+	require.Contains(t, r.stderr, "-o:")
+}
+
+// A full disk: the device takes no byte.
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full here")
+	}
+	r := command(t, "--journal", "/dev/full", "Transports Kervalec")
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.stderr, "journal could not be written")
+}
+
+// standIn serves the sample set over HTTP as the public sources would.
+func standIn(t *testing.T, fault func(http.ResponseWriter, *http.Request) bool) []string {
+	t.Helper()
+	h := sources.SampleHandler()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if fault == nil || !fault(w, r) {
+			h.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	args := []string{"--source", "live", "--allow-private-hosts"}
+	for _, name := range []string{"recherche-entreprises", "bodacc", "ratios", "asset-freezes", "gdelt"} {
+		args = append(args, "--source-url", name+"="+srv.URL)
+	}
+	return args
+}
+
+func TestLiveAgainstAStandIn(t *testing.T) {
+	r := command(t, append(standIn(t, nil), "Transports Kervalec")...)
+	require.Equal(t, exitOK, r.code, r.stderr)
+	require.True(t, strings.HasPrefix(r.stderr, "Source: live public registers."))
+	require.Contains(t, r.stderr, "Source read at another address")
+	require.NotContains(t, r.stdout, "FICTIONAL DATA")
+	require.Contains(t, r.stdout, "Source read at another address")
+	require.Contains(t, r.stdout, "TRANSPORTS KERVALEC, SIREN 999991011, is active in the registry")
+	require.Contains(t, r.stdout, "E-REG-001")
+	require.Contains(t, r.stdout, "/entreprise/999991011")
+}
+
+func TestLiveFaults(t *testing.T) {
+	down := standIn(t, func(w http.ResponseWriter, _ *http.Request) bool {
+		http.Error(w, "down", http.StatusServiceUnavailable)
+		return true
+	})
+	require.Equal(t, exitUnavailable, command(t, append(down, "Transports Kervalec")...).code)
+	none := standIn(t, nil)
+	require.Equal(t, exitNotFound, command(t, append(none, "Zorglub International")...).code)
+}
+
+// Ctrl-C in the middle of a slow source: 130, and no file.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	args := standIn(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.RawQuery, "familleavis") {
+			cancel()
+			select {
+			case <-r.Context().Done():
+			case <-time.After(time.Minute):
+			}
+		}
+		return false
+	})
+	dir := t.TempDir()
+	r := commandIn(ctx, t, append(args, "-o", dir, "Transports Kervalec")...)
+	require.Equal(t, exitInterrupted, r.code, r.stderr)
+	require.Contains(t, r.stderr, "Interrupted: nothing was written.")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
+// A source that never answers: the time allowed ends the run, the report is there.
+func TestSlowSource(t *testing.T) {
+	args := standIn(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.RawQuery, "familleavis") {
+			<-r.Context().Done()
+		}
+		return false
+	})
+	r := command(t, append(args, "--timeout", "1s", "Transports Kervalec")...)
+	require.Equal(t, exitExhausted, r.code, r.stderr)
+	require.Contains(t, r.stdout, "time exhausted")
+}
+
+func TestHelp(t *testing.T) {
+	r := command(t, "--help")
+	require.Equal(t, exitOK, r.code)
+	for _, want := range []string{"Examples:", "--source live", "Exit codes:", "--max-calls"} {
+		require.Contains(t, r.stdout, want)
+	}
+	require.Equal(t, exitOK, command(t, "--version").code)
+}
