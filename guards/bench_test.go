@@ -54,7 +54,7 @@ func benchTool(b *testing.B, gs ...callbacks.Guard) {
 		"status": "ok", "summary": "Accounts closed on 2025-12-31: turnover 6,140,000 EUR, net result 214,000 EUR.",
 		"items": []any{map[string]any{"year": "2025", "turnover": 6140000.0, "text": "Comptes annuels et rapports."}},
 	}
-	bare := callbackstest.ToolFunc("lookup", func(agent.Context, map[string]any) (map[string]any, error) { return result, nil })
+	bare := plainTool{callbackstest.Tool("lookup"), result}
 	cfg, err := callbacks.New(gs...).Attach(llmagent.Config{Name: "a", Tools: []tool.Tool{bare}})
 	if err != nil {
 		b.Fatal(err)
@@ -76,6 +76,14 @@ func benchTool(b *testing.B, gs ...callbacks.Guard) {
 	b.ReportMetric(allocs/batch/float64(len(added)), "allocs-added/call")
 	b.ReportMetric(0, "ns/op")
 }
+
+// plainTool remembers nothing, so that nothing grows while the benchmark runs.
+type plainTool struct {
+	*callbackstest.FakeTool
+	result map[string]any
+}
+
+func (p plainTool) Run(agent.Context, any) (map[string]any, error) { return p.result, nil }
 
 func timeCalls(b *testing.B, t runnable, ctx agent.Context, args map[string]any, n int) (time.Duration, uint64) {
 	b.Helper()
