@@ -68,7 +68,6 @@ func (t *Team) Chains() []NamedChain { return t.chains }
 type member struct {
 	cfg    llmagent.Config
 	guards []callbacks.Guard // of this agent alone
-	child  bool              // of the parallel agent: its failure is contained
 }
 
 // New builds the team.
@@ -151,15 +150,13 @@ type builder struct {
 // agent itself and has no other form.
 func (b *builder) build(m member) (agent.Agent, error) {
 	b.members = append(b.members, m)
-	own := []callbacks.Guard{}
-	if m.child {
-		own = append(own, guards.Contain())
-	}
+	own := []callbacks.Guard{guards.Contain()}
 	if b.o.Bare {
 		return llmagent.New(bare(m, b.stash))
 	}
 	if !b.o.AsPlugin {
 		own = append(own, b.o.Extra[m.cfg.Name]...)
+		own = append(own, guards.Reask())
 		own = append(own, m.guards...)
 		own = append(own, b.shared()...)
 	}
@@ -236,8 +233,7 @@ func (b *builder) researcher(l lookup) (member, error) {
 		return member{}, fmt.Errorf("agents: %s: %w", ReportFinding, err)
 	}
 	return member{
-		cfg:   b.config(l.agent, "Researches "+l.name+".", text.InstructionResearcher, look, report),
-		child: true,
+		cfg: b.config(l.agent, "Researches "+l.name+".", text.InstructionResearcher, look, report),
 		guards: []callbacks.Guard{
 			guards.AllowTools(l.tool, ReportFinding),
 			guards.Args(l.tool, guards.Arg{Name: "supplier", Label: "supplier name", Required: true, NotBlank: true, MaxLen: MaxSupplierLen}),

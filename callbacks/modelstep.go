@@ -130,6 +130,11 @@ func (s *modelStep) after(ctx agent.Context, resp *model.LLMResponse) *model.LLM
 		out.UsageMetadata = resp.UsageMetadata
 	}
 	s.ev.Usage = out.UsageMetadata
+	s.ev.ServedModel = resp.ModelVersion
+	if resp.ErrorCode != "" && s.ev.Outcome == OutcomeAllowed {
+		// A provider's refusal comes as a response, not as an error.
+		s.ev.Outcome, s.ev.Code, s.ev.Reason = OutcomeFailed, CodeModelFailed, resp.ErrorCode
+	}
 	return s.finish(ctx, out)
 }
 

@@ -79,6 +79,12 @@ func (p *Pipeline) gaps(ctx context.Context, rec agents.Record, want []agents.Se
 	for _, g := range guards.Gaps(ctx) {
 		gaps = append(gaps, text.Get(lang, text.GapBranch, g.Agent))
 	}
+	for _, name := range agents.Researchers() {
+		gap := text.Get(lang, text.GapBranch, name)
+		if !slices.ContainsFunc(rec.Findings, func(f agents.Finding) bool { return f.Agent == name }) && !slices.Contains(gaps, gap) {
+			gaps = append(gaps, gap)
+		}
+	}
 	for _, name := range rec.Completed {
 		gaps = append(gaps, text.Get(lang, text.GapCompleted, text.Get(lang, text.Key("topic."+name))))
 	}

@@ -15,6 +15,7 @@ const (
 	ToolMissingArgs Key = "tool.missing_args"
 	ModelFailed     Key = "model.failed"
 
+	MalformedCall  Key = "guards.malformed_call"
 	ToolNotAllowed Key = "guards.tool_not_allowed"
 
 	ArgMissing  Key = "guards.arg.missing"
@@ -41,6 +42,10 @@ var catalogue = map[Key]entry{
 	ToolMissingArgs: {"missing argument: %s", "argument manquant : %s"},
 	ModelFailed:     {"the model failed", "échec du modèle"},
 
+	MalformedCall: {
+		"Your last tool call could not be read: its arguments were not valid JSON for the declared parameters. Make the call again.",
+		"Ton dernier appel d'outil est illisible : ses arguments n'étaient pas un JSON valide pour les paramètres déclarés. Refais l'appel.",
+	},
 	ToolNotAllowed: {"tool not allowed: %s", "Outil non autorisé : %s"},
 
 	ArgMissing:  {"invalid %s: required", "%s invalide : obligatoire"},
