@@ -37,8 +37,7 @@ func Normalize(s string) Name {
 	n.MixedScripts = mixedScripts(s)
 	lower := cases.Fold().String(norm.NFKC.String(s))
 	n.umlauts = strings.ContainsAny(lower, "äöü")
-	tokens := joinSingles(strings.FieldsFunc(foldMarks(lower), func(r rune) bool { return r == ' ' }))
-	n.Tokens, n.Form = splitForm(tokens)
+	n.Tokens, n.Form = splitForm(Words(lower))
 	n.Weak = weak(n.Tokens)
 	return n
 }
@@ -66,6 +65,9 @@ func foldMarks(lower string) string {
 func Fold(s string) string {
 	return strings.Join(strings.Fields(foldMarks(cases.Fold().String(norm.NFKC.String(s)))), " ")
 }
+
+// Words splits text into words folded the way [Normalize] folds those of a name.
+func Words(s string) []string { return joinSingles(strings.Fields(Fold(s))) }
 
 // joinSingles writes runs of single letters as one word, so that "S.A.S.",
 // "S A S" and "SAS" agree, and "and" as "et".
@@ -146,8 +148,9 @@ func mixedScripts(s string) bool {
 	return false
 }
 
-// key is the name's words as a set, spelled as one string.
-func (n Name) key() string { return setKey(n.Tokens) }
+// Key is the name's words as a set, spelled as one string: names with the same
+// key are [Name.Equal], save for German umlauts.
+func (n Name) Key() string { return setKey(n.Tokens) }
 
 // germanKey reads ae, oe and ue as umlauts, and so as a, o and u.
 func (n Name) germanKey() string {
@@ -171,7 +174,7 @@ func (n Name) Equal(m Name) bool {
 	if len(n.Tokens) == 0 || len(m.Tokens) == 0 {
 		return false
 	}
-	if n.key() == m.key() {
+	if n.Key() == m.Key() {
 		return true
 	}
 	german := n.umlauts || m.umlauts || germanForms[n.Form] || germanForms[m.Form]
