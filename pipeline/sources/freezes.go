@@ -160,6 +160,8 @@ func (l *freezeList) matchName(i int, searched string, n supplier.Name, s suppli
 	return l.match(i, searched, class, agrees, contradicts)
 }
 
+var frenchRegions = display.Regions(language.French)
+
 // countryName is the French name of an ISO country code, folded, as the list
 // writes countries.
 func countryName(code string) string {
@@ -167,7 +169,7 @@ func countryName(code string) string {
 	if err != nil {
 		return ""
 	}
-	return supplier.Fold(display.Regions(language.French).Name(region))
+	return supplier.Fold(frenchRegions.Name(region))
 }
 
 func (l *freezeList) match(i int, searched string, class risk.Sanctions, agrees, contradicts []string) ListMatch {

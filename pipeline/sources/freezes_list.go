@@ -200,7 +200,7 @@ func matchable(n supplier.Name) bool {
 	for _, t := range n.Tokens {
 		letters += len([]rune(t))
 	}
-	return letters >= 2 && !(len(n.Tokens) == 1 && supplier.IsLegalForm(n.Tokens[0]))
+	return letters >= 2 && (len(n.Tokens) > 1 || !supplier.IsLegalForm(n.Tokens[0]))
 }
 
 // minIdentifier is the number of significant characters below which equal

@@ -223,6 +223,8 @@ func weigh(title, published, subject string) (weight int, toRead string) {
 	return weight, ""
 }
 
+var englishRegions = display.Regions(language.English)
+
 // englishName is the English name of an ISO country code, folded, as GDELT
 // writes countries.
 func englishName(code string) string {
@@ -230,7 +232,7 @@ func englishName(code string) string {
 	if err != nil {
 		return ""
 	}
-	return supplier.Fold(display.Regions(language.English).Name(region))
+	return supplier.Fold(englishRegions.Name(region))
 }
 
 // otherWords is what a title says beside the subject's name: its words of four

@@ -4,9 +4,11 @@
 package supplier
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -34,10 +36,9 @@ var plainLetters = strings.NewReplacer(
 func Normalize(s string) Name {
 	s = Clean(s, MaxQueryLength)
 	var n Name
-	n.MixedScripts = mixedScripts(s)
-	lower := cases.Fold().String(norm.NFKC.String(s))
-	n.umlauts = strings.ContainsAny(lower, "äöü")
-	n.Tokens, n.Form = splitForm(Words(lower))
+	n.MixedScripts = !isASCII(s) && mixedScripts(s)
+	n.umlauts = strings.ContainsAny(norm.NFC.String(s), "äöüÄÖÜ")
+	n.Tokens, n.Form = splitForm(Words(s))
 	n.Weak = weak(n.Tokens)
 	return n
 }
@@ -63,7 +64,43 @@ func foldMarks(lower string) string {
 // Fold lower-cases text, takes accents off and keeps only letters and digits,
 // words one blank apart: for looking words up in text, whatever its spelling.
 func Fold(s string) string {
+	if isASCII(s) {
+		return foldASCII(s)
+	}
 	return strings.Join(strings.Fields(foldMarks(cases.Fold().String(norm.NFKC.String(s)))), " ")
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// foldASCII is [Fold] for what most names are made of, at a tenth of the time.
+func foldASCII(s string) string {
+	b := make([]byte, 0, len(s)+8)
+	space := func() {
+		if len(b) > 0 && b[len(b)-1] != ' ' {
+			b = append(b, ' ')
+		}
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'A' && c <= 'Z':
+			b = append(b, c-'A'+'a')
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			b = append(b, c)
+		case c == '&' || c == '+':
+			space()
+			b = append(b, "et "...)
+		default:
+			space()
+		}
+	}
+	return string(bytes.TrimRight(b, " "))
 }
 
 // Words splits text into words folded the way [Normalize] folds those of a name.
