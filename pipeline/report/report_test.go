@@ -39,7 +39,21 @@ func factsOf(t testing.TB, query string) (sources.Facts, *sources.Client) {
 	}, c
 }
 
+var made = map[string]Report{} // the tests of this file run one after the other
+
+// reportOn is the report on a sample company, made once; makeReport makes it
+// anew.
 func reportOn(t testing.TB, query string) Report {
+	t.Helper()
+	if r, ok := made[query]; ok {
+		return r
+	}
+	r := makeReport(t, query)
+	made[query] = r
+	return r
+}
+
+func makeReport(t testing.TB, query string) Report {
 	t.Helper()
 	f, c := factsOf(t, query)
 	r, err := New(Input{Facts: f, Result: risk.Score(f.Risk(nil), c.AsOf()), Mode: c.Mode()})
@@ -76,7 +90,7 @@ func TestReportsFitTheSchemaAndReadBack(t *testing.T) {
 
 func TestWritingIsDeterministic(t *testing.T) {
 	for _, q := range samples {
-		a, b := reportOn(t, q), reportOn(t, q)
+		a, b := makeReport(t, q), makeReport(t, q)
 		require.Equal(t, a.JSON(), b.JSON())
 		for _, l := range []Lang{English, French} {
 			require.Equal(t, a.Markdown(l), b.Markdown(l))

@@ -78,21 +78,20 @@ func TestMonotone(t *testing.T) {
 		l.set(&better, step)
 		l.set(&worse, step+1)
 		a, b := Score(better, asOf), Score(worse, asOf)
-		require.Equal(t, a, Score(better, asOf), "the same facts give the same result")
-		require.LessOrEqual(t, a.Interval[0], a.Interval[1])
-		if a.Base != nil {
-			require.LessOrEqual(t, a.Interval[0], *a.Base)
-			require.LessOrEqual(t, *a.Base, a.Interval[1])
+		if pairs%100 == 0 {
+			require.Equal(t, a, Score(better, asOf), "the same facts give the same result")
+		}
+		if a.Interval[0] > a.Interval[1] || a.Base != nil && (a.Interval[0] > *a.Base || *a.Base > a.Interval[1]) {
+			t.Fatalf("interval %v around %v: %v", a.Interval, a.Base, better)
 		}
 		if a.Rating == RatingInsufficient || b.Rating == RatingInsufficient {
 			continue
 		}
 		pairs++
-		require.LessOrEqual(t, rank(a.Rating), rank(b.Rating), "%s from step %d: %v", l.name, step, f)
-		if a.Score != nil && b.Score != nil {
-			require.LessOrEqual(t, *a.Score, *b.Score, "%s from step %d: %v", l.name, step, f)
+		if rank(a.Rating) > rank(b.Rating) || a.Score != nil && b.Score != nil && *a.Score > *b.Score ||
+			a.Decision != DecisionStandard && b.Decision == DecisionStandard {
+			t.Fatalf("%s from step %d makes %s %v better: %s %v", l.name, step, a.Rating, a.Score, b.Rating, b.Score)
 		}
-		require.False(t, a.Decision != DecisionStandard && b.Decision == DecisionStandard, "%s from step %d: %v", l.name, step, f)
 	}
 	require.Greater(t, pairs, 5_000)
 }

@@ -15,12 +15,14 @@ import (
 )
 
 // Name is a company or person name made comparable. It is never for display.
+// Make one with [Normalize]; the zero value is a name of nobody.
 type Name struct {
 	Tokens       []string // folded words in their order, legal form removed
 	Form         string   // legal form found at either end, "" when none
 	Weak         bool     // too short or too generic to identify anyone by
 	MixedScripts bool     // one word mixes Latin with Cyrillic or Greek letters
 	umlauts      bool     // ä, ö or ü in the original
+	key          string
 }
 
 // letters that canonical decomposition leaves alone.
@@ -39,7 +41,7 @@ func Normalize(s string) Name {
 	n.MixedScripts = !isASCII(s) && mixedScripts(s)
 	n.umlauts = strings.ContainsAny(norm.NFC.String(s), "äöüÄÖÜ")
 	n.Tokens, n.Form = splitForm(Words(s))
-	n.Weak = weak(n.Tokens)
+	n.Weak, n.key = weak(n.Tokens), setKey(n.Tokens)
 	return n
 }
 
@@ -187,11 +189,12 @@ func mixedScripts(s string) bool {
 
 // Key is the name's words as a set, spelled as one string: names with the same
 // key are [Name.Equal], save for German umlauts.
-func (n Name) Key() string { return setKey(n.Tokens) }
+func (n Name) Key() string { return n.key }
+
+var digraphs = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 
 // germanKey reads ae, oe and ue as umlauts, and so as a, o and u.
 func (n Name) germanKey() string {
-	digraphs := strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 	folded := make([]string, len(n.Tokens))
 	for i, t := range n.Tokens {
 		folded[i] = digraphs.Replace(t)
@@ -211,7 +214,7 @@ func (n Name) Equal(m Name) bool {
 	if len(n.Tokens) == 0 || len(m.Tokens) == 0 {
 		return false
 	}
-	if n.Key() == m.Key() {
+	if n.key == m.key {
 		return true
 	}
 	german := n.umlauts || m.umlauts || germanForms[n.Form] || germanForms[m.Form]
