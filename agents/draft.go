@@ -87,3 +87,8 @@ func Citations(paragraph string) []string {
 	}
 	return ids
 }
+
+// StripCitations returns a paragraph without its citations.
+func StripCitations(paragraph string) string {
+	return strings.Join(strings.Fields(citation.ReplaceAllString(paragraph, " ")), " ")
+}

@@ -65,6 +65,15 @@ type Options struct {
 	Sessions session.Service
 	// Extra guards stand first in the chain of the named agent. For tests.
 	Extra map[string][]callbacks.Guard
+	// ToolVersion and DraftModel are printed in the report: what made it, and which
+	// language model saw the facts. Empty means none.
+	ToolVersion, DraftModel string
+	// AnnualPurchases is what the buyer spends at the supplier in a year, in euros;
+	// nil where it is not given.
+	AnnualPurchases *int64
+	// Previous is the last report on the same subject, to say what changed; nil for a
+	// first one.
+	Previous *report.Report
 	// Bare leaves the guards out, to measure what they cost.
 	Bare bool
 }
@@ -119,7 +128,9 @@ func (p *Pipeline) Chains() []agents.NamedChain { return p.team.Chains() }
 type Outcome struct {
 	Report report.Report
 	Result callbacks.Result
-	Stats  Stats
+	// Findings are what the researchers reported.
+	Findings []agents.Finding
+	Stats    Stats
 	// Session is the id of the session in Options.Sessions.
 	Session string
 }
@@ -154,5 +165,9 @@ func (p *Pipeline) Run(ctx context.Context, subject supplier.Subject, typed stri
 			return nil, fmt.Errorf("pipeline: %w", err)
 		}
 	}
-	return &Outcome{Report: p.report(ctx, subject, result), Result: result, Stats: statsOf(ctx), Session: run.ID()}, nil
+	rep, err := p.report(ctx, result)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: %w", err)
+	}
+	return &Outcome{Report: rep, Result: result, Findings: agents.RecordOf(ctx).Findings, Stats: statsOf(ctx), Session: run.ID()}, nil
 }

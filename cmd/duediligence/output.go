@@ -81,7 +81,7 @@ func (o *outputs) close() {
 }
 
 // write puts the report and the journal into the folder.
-func (o *outputs) write(r report.Report) error {
+func (o *outputs) write(r report.Report, lang report.Lang) error {
 	o.mu.Lock()
 	err := o.journalErr
 	o.mu.Unlock()
@@ -91,14 +91,10 @@ func (o *outputs) write(r report.Report) error {
 	if o.dir == "" {
 		return nil
 	}
-	enc, err := r.JSON()
-	if err != nil {
-		return err
-	}
 	for _, f := range []struct {
 		name string
 		data []byte
-	}{{"report.md", []byte(r.Markdown())}, {"report.json", enc}, {"journal.jsonl", o.buf.Bytes()}} {
+	}{{"report.md", []byte(r.Markdown(lang))}, {"report.json", r.JSON()}, {"report.html", r.HTML(lang)}, {"journal.jsonl", o.buf.Bytes()}} {
 		if err := writeFile(filepath.Join(o.dir, f.name), f.data); err != nil {
 			return fmt.Errorf("writing %s: %w", f.name, err)
 		}

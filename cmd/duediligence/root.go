@@ -19,6 +19,7 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
@@ -158,10 +159,10 @@ func (f flags) research(ctx context.Context, client *sources.Client, subject sup
 	if err != nil {
 		return &exitError{exitFailed, "duediligence: " + err.Error()}
 	}
-	if err := out.write(outcome.Report); err != nil {
+	if err := out.write(outcome.Report, report.Lang(p.lang)); err != nil {
 		return &exitError{exitFailed, "duediligence: " + err.Error()}
 	}
-	if _, err := io.WriteString(stdout, outcome.Report.Markdown()); err != nil {
+	if _, err := io.WriteString(stdout, outcome.Report.Markdown(report.Lang(p.lang))); err != nil {
 		return &exitError{exitFailed, "duediligence: writing the report: " + err.Error()}
 	}
 	p.summary(outcome, f.out)

@@ -142,11 +142,18 @@ func (m *mapper) registry(f *RegistryFacts) {
 		m.missing(StatusNotAsked, risk.L1Status, risk.L2Insolvency, risk.L3Age, risk.L4Changes, risk.L5Identity)
 		return
 	}
-	if f.Company.Status == StatusOK && len(f.Company.Items) == 1 {
+	switch {
+	case f.Company.Status == StatusOK && len(f.Company.Items) == 1:
 		m.company(f.Company.Items[0])
-	} else {
-		m.missing(f.Company.Status, risk.L1Status, risk.L3Age, risk.L5Identity)
+	case f.Subject.SIREN == "" && len(f.LEI.Items) == 1:
+		m.foreign(f.LEI.Items[0])
+	default:
+		m.missing(f.Company.Status, risk.L1Status, risk.L3Age)
 	}
+	if m.Identity = f.Identity; m.Identity == "" {
+		m.Missing[risk.L5Identity] = risk.ReasonNotPublished
+	}
+	m.Evidence[risk.L5Identity] = identityEvidence(*f)
 	if f.Procedures.Status.Read() {
 		m.Insolvency, m.UnclearNotice = f.Insolvency.State, f.Insolvency.Unclear
 		m.Evidence[risk.L2Insolvency] = f.Insolvency.Evidence
@@ -167,31 +174,27 @@ func (m *mapper) company(c Company) {
 		m.Status = risk.StatusActive
 	}
 	m.OpenEstablishments, m.Created = c.OpenEstablishments, c.Created
-	m.Identity = identity(c)
-	for _, id := range []string{risk.L1Status, risk.L3Age, risk.L5Identity} {
+	for _, id := range []string{risk.L1Status, risk.L3Age} {
 		m.Evidence[id] = []string{c.Evidence}
 	}
 	if m.Created == "" {
 		m.Missing[risk.L3Age] = risk.ReasonNotPublished
 	}
-	if m.Identity == "" {
-		m.Missing[risk.L5Identity] = risk.ReasonNotPublished
-	}
 }
 
-// identity compares the published VAT numbers with the SIREN; without any there
-// is nothing to compare.
-func identity(c Company) risk.Identity {
-	if len(c.VAT) == 0 {
-		return ""
+// foreign reads status and age from the LEI record of a company outside
+// France.
+func (m *mapper) foreign(r LEIRecord) {
+	m.Status = risk.StatusCeased
+	if r.Active {
+		m.Status = risk.StatusActive
 	}
-	for _, v := range c.VAT {
-		id, err := supplier.ParseIdentifier(v)
-		if err != nil || id.SIREN != c.SIREN {
-			return risk.IdentityMismatch
-		}
+	if m.Created = r.Created; m.Created == "" {
+		m.Missing[risk.L3Age] = risk.ReasonNotPublished
 	}
-	return risk.IdentityMatch
+	for _, id := range []string{risk.L1Status, risk.L3Age} {
+		m.Evidence[id] = []string{r.Evidence}
+	}
 }
 
 func changeEvidence(f *RegistryFacts) []string {
@@ -247,10 +250,32 @@ func (m *mapper) reputation(f *ReputationFacts) {
 	}
 	m.Evidence[risk.I1Sanctions] = evidenceIDs(f.Sanctions.Envelope)
 	m.Evidence[risk.I2Officers] = evidenceIDs(f.Officers.Envelope)
-	if !f.News.Status.Read() {
+	if f.Officers.Error != nil && f.Officers.Error.Code == FailNoOfficers {
+		m.Missing[risk.I2Officers] = risk.ReasonNotPublished
+	}
+	if f.News.Status.Read() {
+		m.Media = media(f.News.Items)
+	} else {
 		m.missing(f.News.Status, risk.I4Media)
 	}
 	m.Evidence[risk.I4Media] = evidenceIDs(f.News.Envelope)
+}
+
+// media turns stories into what the scorer weighs. A story that a person has to
+// read first counts as uncorroborated: it raises a flag and no points.
+func media(stories []Story) []risk.Story {
+	out := []risk.Story{}
+	for _, s := range stories {
+		if s.Gravity == 0 {
+			continue
+		}
+		domains := len(s.Domains)
+		if s.ToRead != "" {
+			domains = min(domains, 1)
+		}
+		out = append(out, risk.Story{Weight: s.Gravity, Months: s.Months, Domains: domains})
+	}
+	return out
 }
 
 func evidenceIDs(e Envelope) []string {
@@ -263,6 +288,9 @@ func evidenceIDs(e Envelope) []string {
 
 func (m *mapper) exposure(s supplier.Subject, f *RegistryFacts) {
 	m.Country = risk.CountryOf(s.Country)
+	if f != nil && len(f.LEI.Items) == 1 && s.SIREN == "" {
+		m.Evidence[risk.X1Country] = []string{f.LEI.Items[0].Evidence}
+	}
 	if f == nil || f.Company.Status != StatusOK || len(f.Company.Items) != 1 {
 		status := StatusNotAsked
 		if f != nil {

@@ -149,7 +149,7 @@ func declared(n *json.Number) *float64 {
 
 func (c *Client) deposits(ctx context.Context, siren string) Answer[Notice] {
 	env, raw := c.notices(ctx, siren, familyDeposit)
-	return c.noticeAnswer(env, raw, "E-DPC", "BODACC: accounts deposited by SIREN "+siren)
+	return c.noticeAnswer(env, raw, siren, "E-DPC", "BODACC: accounts deposited by SIREN "+siren)
 }
 
 // accountsPage is the most accounts read at once: a company files one or two

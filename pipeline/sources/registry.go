@@ -92,12 +92,18 @@ func (u rechercheUnit) company(evidence string) Company {
 // RegistryFacts is what the registries say about a subject.
 type RegistryFacts struct {
 	Subject supplier.Subject `json:"subject"`
-	// Company holds at most one item.
-	Company Answer[Company] `json:"company"`
+	// Company, LEI and VAT hold at most one item: the legal unit in the French
+	// registry, its LEI record, the check of its VAT number.
+	Company Answer[Company]   `json:"company"`
+	LEI     Answer[LEIRecord] `json:"lei"`
+	VAT     Answer[VATCheck]  `json:"vat"`
 	// Procedures are the notices of court procedures, Changes those about the
 	// company's life: seat, officers, name, capital, sale, striking off.
 	Procedures Answer[Notice] `json:"procedures"`
 	Changes    Answer[Notice] `json:"changes"`
+	// Identity tells whether SIREN, VAT number and LEI agree; empty without a
+	// second identifier.
+	Identity risk.Identity `json:"identity,omitempty"`
 	// Insolvency and RecentChanges are derived from the notices; State is empty
 	// and RecentChanges nil where those could not be read.
 	Insolvency    Insolvency `json:"insolvency"`
@@ -122,13 +128,14 @@ const (
 
 // Envelopes returns the envelope of each look-up, in a fixed order.
 func (f RegistryFacts) Envelopes() []Envelope {
-	return []Envelope{f.Company.Envelope, f.Procedures.Envelope, f.Changes.Envelope}
+	return []Envelope{f.Company.Envelope, f.LEI.Envelope, f.VAT.Envelope, f.Procedures.Envelope, f.Changes.Envelope}
 }
 
 // Map returns f as plain JSON values, for a tool result.
 func (f RegistryFacts) Map() map[string]any { return toMap(f) }
 
-// Registry looks up the subject's legal unit and its BODACC notices.
+// Registry looks up the subject's legal unit, its LEI and VAT number, and its
+// BODACC notices.
 func (c *Client) Registry(ctx context.Context, subject supplier.Subject) RegistryFacts {
 	f := RegistryFacts{Subject: subject, Contradictions: []Contradiction{}}
 	if !supplier.ValidSIREN(subject.SIREN) {
@@ -136,11 +143,21 @@ func (c *Client) Registry(ctx context.Context, subject supplier.Subject) Registr
 		f.Company = notAsked[Company](c.recherche, StatusNotApplicable, FailNoIdentifier, why)
 		f.Procedures = notAsked[Notice](c.bodacc, StatusNotApplicable, FailNoIdentifier, why)
 		f.Changes = notAsked[Notice](c.bodacc, StatusNotApplicable, FailNoIdentifier, why)
+		f.LEI = c.leiOrNone(ctx, subject)
+		f.VAT = c.vatCheck(ctx, subject, nil)
+		f.Identity = identity(f)
 		return f
 	}
 	f.Company = c.company(ctx, subject.SIREN)
+	var published []string
+	if len(f.Company.Items) == 1 {
+		published = f.Company.Items[0].VAT
+	}
+	f.LEI = c.leiRecord(ctx, subject)
+	f.VAT = c.vatCheck(ctx, subject, published)
 	f.Procedures = c.procedures(ctx, subject.SIREN)
 	f.Changes = c.changes(ctx, subject.SIREN)
+	f.Identity = identity(f)
 	if f.Procedures.Status.Read() {
 		f.Insolvency = insolvency(counted(f.Procedures.Items), c.AsOf())
 		if len(f.Insolvency.Evidence) == 0 {
@@ -153,6 +170,46 @@ func (c *Client) Registry(ctx context.Context, subject supplier.Subject) Registr
 	}
 	f.Contradictions = contradictions(f)
 	return f
+}
+
+func (c *Client) leiOrNone(ctx context.Context, subject supplier.Subject) Answer[LEIRecord] {
+	if subject.LEI == "" {
+		return notAsked[LEIRecord](c.gleif, StatusNotApplicable, FailNoIdentifier, "the subject has no LEI")
+	}
+	return c.leiRecord(ctx, subject)
+}
+
+// identity compares the identifiers that several sources give for the subject;
+// one identifier alone agrees with nothing.
+func identity(f RegistryFacts) risk.Identity {
+	compared := false
+	if len(f.Company.Items) == 1 {
+		for _, v := range f.Company.Items[0].VAT {
+			id, err := supplier.ParseIdentifier(v)
+			if err != nil || id.SIREN != f.Company.Items[0].SIREN {
+				return risk.IdentityMismatch
+			}
+			compared = true
+		}
+	}
+	if len(f.VAT.Items) == 1 {
+		if !f.VAT.Items[0].Valid {
+			return risk.IdentityMismatch
+		}
+		compared = true
+	}
+	// The LEI record was found by the SIREN or by itself: what can still
+	// disagree is the number it gives for a French company.
+	if len(f.LEI.Items) == 1 && f.Subject.SIREN != "" {
+		if onlyDigits(f.LEI.Items[0].RegisteredAs) != f.Subject.SIREN {
+			return risk.IdentityMismatch
+		}
+		compared = true
+	}
+	if !compared {
+		return ""
+	}
+	return risk.IdentityMatch
 }
 
 func (c *Client) company(ctx context.Context, siren string) Answer[Company] {
@@ -177,17 +234,17 @@ func counted(notices []Notice) []Notice {
 
 func (c *Client) procedures(ctx context.Context, siren string) Answer[Notice] {
 	env, raw := c.notices(ctx, siren, familyCollective, familyConciliation, familyRecovery)
-	return c.noticeAnswer(env, raw, "E-BOD", "BODACC: court procedures of SIREN "+siren)
+	return c.noticeAnswer(env, raw, siren, "E-BOD", "BODACC: court procedures of SIREN "+siren)
 }
 
 func (c *Client) changes(ctx context.Context, siren string) Answer[Notice] {
 	env, raw := c.notices(ctx, siren, familyModification, familyStrike, familySale)
-	return c.noticeAnswer(env, raw, "E-MOD", "BODACC: changes of SIREN "+siren)
+	return c.noticeAnswer(env, raw, siren, "E-MOD", "BODACC: changes of SIREN "+siren)
 }
 
 // noticeAnswer numbers the notices from the oldest, the search itself being
 // number 000, and marks those that do not count.
-func (c *Client) noticeAnswer(env Envelope, raw []bodaccNotice, prefix, search string) Answer[Notice] {
+func (c *Client) noticeAnswer(env Envelope, raw []bodaccNotice, siren, prefix, search string) Answer[Notice] {
 	a := Answer[Notice]{Envelope: env, Items: []Notice{}}
 	if !env.Status.Read() {
 		return a
@@ -199,7 +256,7 @@ func (c *Client) noticeAnswer(env Envelope, raw []bodaccNotice, prefix, search s
 	dropped := cancelled(raw)
 	for i, n := range raw {
 		id := fmt.Sprintf("%s-%03d", prefix, i+1)
-		notice := n.clean(id)
+		notice := n.clean(siren, id)
 		if notice.Dropped == "" {
 			notice.Dropped = dropped[n.ID]
 		}
@@ -245,6 +302,10 @@ func notableChange(text string) bool {
 
 func contradictions(f RegistryFacts) []Contradiction {
 	out := []Contradiction{}
+	if f.Identity == risk.IdentityMismatch {
+		ids := identityEvidence(f)
+		out = append(out, Contradiction{Code: ContradictionIdentifiers, Evidence: ids, Dates: make([]string, len(ids))})
+	}
 	if f.Company.Status != StatusOK || !f.Company.Items[0].Active {
 		return out
 	}
@@ -262,4 +323,19 @@ func contradictions(f RegistryFacts) []Contradiction {
 		}
 	}
 	return out
+}
+
+// identityEvidence lists what the identifiers were read from.
+func identityEvidence(f RegistryFacts) []string {
+	ids := []string{}
+	for _, x := range f.Company.Items {
+		ids = append(ids, x.Evidence)
+	}
+	for _, x := range f.VAT.Items {
+		ids = append(ids, x.Evidence)
+	}
+	for _, x := range f.LEI.Items {
+		ids = append(ids, x.Evidence)
+	}
+	return ids
 }

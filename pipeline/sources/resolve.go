@@ -33,8 +33,12 @@ func (c *Client) ResolveQuery(ctx context.Context, q supplier.Query) supplier.Re
 	switch {
 	case q.ID.SIREN != "":
 		return c.resolveIdentifier(ctx, q)
-	case q.ID != supplier.Identifier{}:
-		return supplier.Resolution{Status: supplier.StatusNotFound, Query: q, Reason: supplier.ReasonNoSource}
+	case q.ID.Kind == supplier.KindLEI:
+		return c.resolveLEI(ctx, q)
+	case q.ID.Kind == supplier.KindVAT:
+		return c.resolveVAT(ctx, q)
+	case q.ID.Kind == supplier.KindRNA:
+		return c.resolveRNA(ctx, q)
 	}
 	return c.resolveName(ctx, q)
 }
@@ -159,7 +163,7 @@ func (c *Client) resolveName(ctx context.Context, q supplier.Query) supplier.Res
 	case env.Status != StatusOK:
 		return unreadable(q, env)
 	case len(units) == 0:
-		return supplier.Resolution{Status: supplier.StatusNotFound, Query: q, Reason: supplier.ReasonUnknownName}
+		return c.abroad(ctx, q, query)
 	}
 	return settle(q, query, units, total)
 }
