@@ -120,6 +120,10 @@ func (s *modelStep) after(ctx agent.Context, resp *model.LLMResponse) *model.LLM
 		// A plugin sees no attempt, but without one there is no response.
 		s.attempts.CompareAndSwap(0, 1)
 	}
+	if resp.ModelVersion != "" {
+		// ADK drops it from the response it puts together from a stream.
+		s.ev.ServedModel = resp.ModelVersion
+	}
 	partial := resp.Partial
 	out := s.runAfter(ctx, resp)
 	out.Partial = partial
@@ -130,12 +134,21 @@ func (s *modelStep) after(ctx agent.Context, resp *model.LLMResponse) *model.LLM
 		out.UsageMetadata = resp.UsageMetadata
 	}
 	s.ev.Usage = out.UsageMetadata
-	s.ev.ServedModel = resp.ModelVersion
-	if resp.ErrorCode != "" && s.ev.Outcome == OutcomeAllowed {
-		// A provider's refusal comes as a response, not as an error.
-		s.ev.Outcome, s.ev.Code, s.ev.Reason = OutcomeFailed, CodeModelFailed, resp.ErrorCode
+	if s.ev.Outcome == OutcomeAllowed {
+		s.judge(out)
 	}
 	return s.finish(ctx, out)
+}
+
+// judge finds the failures that come as a response and not as an error: a provider's
+// refusal, and nothing at all.
+func (s *modelStep) judge(resp *model.LLMResponse) {
+	switch {
+	case resp.ErrorCode != "":
+		s.ev.Outcome, s.ev.Code, s.ev.Reason = OutcomeFailed, CodeModelFailed, resp.ErrorCode
+	case resp.Content == nil || len(resp.Content.Parts) == 0:
+		s.ev.Outcome, s.ev.Code, s.ev.Reason = OutcomeFailed, CodeModelFailed, ErrNoAnswer.Error()
+	}
 }
 
 func (s *modelStep) runAfter(ctx agent.Context, resp *model.LLMResponse) *model.LLMResponse {

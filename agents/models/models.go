@@ -146,7 +146,7 @@ func (k *keyed) GetGoogleLLMVariant() genai.Backend {
 func (k *keyed) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		for resp, err := range k.LLM.GenerateContent(ctx, req, stream) {
-			if errors.Is(err, openaimodel.ErrFunctionCallArgs) {
+			if errors.Is(err, openaimodel.ErrFunctionCallArgs) || err != nil && strings.Contains(err.Error(), streamedArgs) {
 				err = fmt.Errorf("%w: %w", guards.ErrMalformedCall, err)
 			}
 			if !yield(resp, hide(k.key, err)) {
@@ -155,6 +155,10 @@ func (k *keyed) GenerateContent(ctx context.Context, req *model.LLMRequest, stre
 		}
 	}
 }
+
+// streamedArgs is how ADK's adapter names the same failure in a stream, where it has
+// no sentinel for it.
+const streamedArgs = "parse streamed function args"
 
 // hide returns err with the key out of its text.
 func hide(key string, err error) error {

@@ -15,7 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gardefou/gardefou/agents/offline"
+	"google.golang.org/adk/v2/model"
+
+	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
@@ -25,6 +27,9 @@ import (
 )
 
 type flags struct {
+	model        string
+	baseURL      string
+	modelTimeout time.Duration
 	source       string
 	sourceURLs   map[string]string
 	allowPrivate bool
@@ -52,6 +57,7 @@ report written; 6 source unavailable; 130 interrupted.`
 const examples = `  duediligence "Transports Kervalec"
   duediligence --source live "Nom de l'entreprise" -o dossier/
   duediligence --source live 552081317 --lang fr
+  duediligence "Transports Kervalec" --model openai:qwen3 --base-url http://localhost:11434/v1
   duediligence "Transports Kervalec" --journal run.jsonl --quiet > report.md`
 
 func newRootCommand() *cobra.Command {
@@ -80,6 +86,9 @@ func newRootCommand() *cobra.Command {
 	fl.StringVar(&f.source, "source", string(sources.ModeSample), "where facts come from: sample (fictional companies) or live (public registers)")
 	fl.StringToStringVar(&f.sourceURLs, "source-url", nil, "read a source at another address, NAME=URL; names: recherche-entreprises, bodacc, ratios, asset-freezes, gdelt")
 	fl.BoolVar(&f.allowPrivate, "allow-private-hosts", false, "let --source-url name any host, private ones too (for tests)")
+	fl.StringVar(&f.model, "model", models.Offline, "model that writes: offline, gemini-NAME (key in GEMINI_API_KEY or GOOGLE_API_KEY) or openai:NAME")
+	fl.StringVar(&f.baseURL, "base-url", "", "address of the model's server; required for openai:NAME")
+	fl.DurationVar(&f.modelTimeout, "model-timeout", models.DefaultTimeout, "time allowed for one model call")
 	fl.IntVar(&f.maxCalls, "max-calls", 25, "model calls allowed for the whole run")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time allowed for the whole run")
 	fl.StringVar(&f.lang, "lang", "", "language of the report, en or fr (default: from LANG)")
@@ -123,6 +132,10 @@ func (f flags) run(ctx context.Context, query string, stdout, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
+	llm, err := f.llm(ctx)
+	if err != nil {
+		return err
+	}
 	p := &printer{w: stderr, quiet: f.quiet, lang: lang, color: isTerminal(stderr)}
 	p.source(client)
 
@@ -135,10 +148,10 @@ func (f flags) run(ctx context.Context, query string, stdout, stderr io.Writer) 
 	if res.Status != supplier.StatusResolved {
 		return f.unresolved(res, client, lang)
 	}
-	return f.research(ctx, client, res.Subject, query, p, stdout)
+	return f.research(ctx, client, llm, res.Subject, query, p, stdout)
 }
 
-func (f flags) research(ctx context.Context, client *sources.Client, subject supplier.Subject, query string, p *printer, stdout io.Writer) error {
+func (f flags) research(ctx context.Context, client *sources.Client, llm model.LLM, subject supplier.Subject, query string, p *printer, stdout io.Writer) error {
 	out, err := f.openOutputs()
 	if err != nil {
 		return err
@@ -146,7 +159,7 @@ func (f flags) research(ctx context.Context, client *sources.Client, subject sup
 	defer out.close()
 	p.subject(subject)
 	pl, err := pipeline.New(pipeline.Options{
-		Model: offline.Model{}, Sources: client, Lang: string(p.lang), MaxCalls: f.maxCalls,
+		Model: llm, Sources: client, Lang: string(p.lang), MaxCalls: f.maxCalls, ToolVersion: version(), DraftModel: f.draftModel(),
 		Journal: out.journal(), JournalError: out.journalFailed, Observe: p.step,
 	})
 	if err != nil {
@@ -181,6 +194,23 @@ func exitFor(o *pipeline.Outcome) error {
 	default:
 		return &exitError{code: exitFailed}
 	}
+}
+
+// llm makes the model. A key in the environment never chooses one by itself.
+func (f flags) llm(ctx context.Context) (model.LLM, error) {
+	m, err := models.New(ctx, models.Options{Name: f.model, BaseURL: f.baseURL, Timeout: f.modelTimeout})
+	if err != nil {
+		return nil, refuse("--model: %v", err)
+	}
+	return m, nil
+}
+
+// draftModel names the language model that sees the facts, for the report.
+func (f flags) draftModel() string {
+	if f.model == models.Offline {
+		return ""
+	}
+	return f.model
 }
 
 func (f flags) language() (text.Lang, error) {
