@@ -19,6 +19,7 @@ import (
 
 	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/report"
@@ -136,7 +137,11 @@ func (f flags) run(ctx context.Context, query string, stdout, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
-	p := &printer{w: stderr, quiet: f.quiet, lang: lang, color: isTerminal(stderr)}
+	p := &printer{w: stderr, quiet: f.quiet, lang: lang}
+	if tty := terminal(stderr); tty != nil {
+		p.color = true
+		p.live = newDisplay(stderr, lang, func() int { return widthOf(tty) }, guards.DefaultAgentCalls, f.maxCalls)
+	}
 	p.source(client)
 
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)

@@ -16,6 +16,7 @@ const (
 	CmdInterrupted Key = "cmd.interrupted"
 	CmdSummary     Key = "cmd.summary"
 	CmdWritten     Key = "cmd.written"
+	CmdServed      Key = "cmd.served"
 	CmdNone        Key = "cmd.none"
 )
 
@@ -34,6 +35,7 @@ var commandCatalogue = map[Key]entry{
 		"Exécution : %s ; %d appels au modèle, %d appels d'outils, %d tokens en entrée, %d en sortie ; garde-fous intervenus : %s.",
 	},
 	CmdWritten: {"Written to %s: report.md, report.json, journal.jsonl", "Écrits dans %s : report.md, report.json, journal.jsonl"},
+	CmdServed:  {"Model asked: %s, served: %s.", "Modèle demandé : %s, servi : %s."},
 	CmdNone:    {"none", "aucun"},
 
 	"outcome.allowed":      {"done", "fait"},
