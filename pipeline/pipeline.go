@@ -26,6 +26,7 @@ import (
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/risk"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
@@ -68,6 +69,8 @@ type Options struct {
 	// ToolVersion and DraftModel are printed in the report: what made it, and which
 	// language model saw the facts. Empty means none.
 	ToolVersion, DraftModel string
+	// RiskModel rates the facts; nil means the built-in model.
+	RiskModel *risk.Model
 	// AnnualPurchases is what the buyer spends at the supplier in a year, in euros;
 	// nil where it is not given.
 	AnnualPurchases *int64
@@ -93,7 +96,7 @@ func New(o Options) (*Pipeline, error) {
 	}
 	to := agents.Options{
 		Model: o.Model, ModelFor: o.ModelFor, Sources: o.Sources, MaxCalls: o.MaxCalls, AgentCalls: o.AgentCalls,
-		AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare,
+		AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
 	}
 	if o.Journal != nil {
 		to.Journal = guards.JournalWith(guards.JournalOptions{Writer: o.Journal, OnError: o.JournalError})
@@ -161,7 +164,7 @@ func (p *Pipeline) Run(ctx context.Context, subject supplier.Subject, typed stri
 		return nil, context.Canceled
 	}
 	if agents.RecordOf(ctx).Risk == nil {
-		if err := agents.Score(ctx, nil, p.o.Sources.AsOf()); err != nil {
+		if err := p.team.Score(ctx); err != nil {
 			return nil, fmt.Errorf("pipeline: %w", err)
 		}
 	}
