@@ -61,6 +61,9 @@ const (
 	familyModification = "modification"
 	familyStrike       = "radiation"
 	familySale         = "vente"
+	familyCreation     = "creation"
+	familyRegistration = "immatriculation"
+	familyOther        = "divers"
 	familyDeposit      = "dpc"
 )
 
