@@ -75,10 +75,10 @@ type Options struct {
 	// failure, doubled for the second; zero means half a second, negative is an
 	// error. Modes without a network never wait.
 	RetryWait time.Duration
-	// Clock dates the answers; nil means time.Now. In ModeSample it means
-	// SampleDate and in ModeReplay the time of the recording, so that such a run
-	// is the same today and in ten years. ModeRecord reads the clock once: a
-	// recording is of one moment.
+	// Clock dates the answers; nil means time.Now, and SampleDate in ModeSample,
+	// so that a sample run is the same today and in ten years. ModeRecord reads
+	// it once, a recording being of one moment; ModeReplay ignores it and says
+	// the time of the recording.
 	Clock func() time.Time
 	// AsOf is the day the facts are judged at; later notices and accounts are
 	// left out. Zero means today by Clock, and in ModeReplay the day the

@@ -160,8 +160,7 @@ func (c *Client) resolveName(ctx context.Context, q supplier.Query) supplier.Res
 			env, units, total = c.searchAll(ctx, bare, nil)
 		}
 	}
-	switch {
-	case env.Status != StatusOK:
+	if env.Status != StatusOK {
 		return unreadable(q, env)
 	}
 	var r supplier.Resolution
