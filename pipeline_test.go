@@ -216,7 +216,7 @@ func standIns(t *testing.T, fault func(w http.ResponseWriter, r *http.Request) b
 	t.Cleanup(srv.Close)
 	c, err := sources.New(sources.Options{
 		Mode: sources.ModeLive, AllowPrivateHosts: true, RetryWait: time.Microsecond,
-		BaseURLs: sources.BaseURLs{RechercheEntreprises: srv.URL, BODACC: srv.URL, Ratios: srv.URL, AssetFreezes: srv.URL, GDELT: srv.URL},
+		BaseURLs: sources.BaseURLs{RechercheEntreprises: srv.URL, BODACC: srv.URL, Ratios: srv.URL, AssetFreezes: srv.URL, GDELT: srv.URL, GLEIF: srv.URL, VIES: srv.URL},
 		Clock:    func() time.Time { return sources.SampleDate },
 	})
 	require.NoError(t, err)

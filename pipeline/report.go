@@ -5,6 +5,7 @@ package pipeline
 
 import (
 	"context"
+	"net/url"
 	"slices"
 
 	"github.com/gardefou/gardefou/agents"
@@ -12,6 +13,7 @@ import (
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/sources"
 )
 
 // report puts together what the Run knows. No model is called.
@@ -20,7 +22,7 @@ func (p *Pipeline) report(ctx context.Context, result callbacks.Result) (report.
 	lang := text.Parse(p.o.Lang)
 	want := agents.Sections(rec.Facts, lang)
 	in := report.Input{
-		Subject: rec.Subject, Facts: rec.Facts, Mode: p.o.Sources.Mode(), Hosts: p.o.Sources.Hosts(), Overrides: p.o.Sources.Overrides(),
+		Subject: rec.Subject, Facts: rec.Facts, Mode: p.mode(), Hosts: p.hosts(rec), Overrides: p.o.Sources.Overrides(),
 		ToolVersion: p.o.ToolVersion, DraftModel: p.o.DraftModel,
 		Narrative: narrative(rec, want, lang, p.o.DraftModel != ""), Gaps: p.gaps(ctx, rec, result, lang),
 		AnnualPurchases: p.o.AnnualPurchases, Previous: p.o.Previous,
@@ -29,6 +31,29 @@ func (p *Pipeline) report(ctx context.Context, result callbacks.Result) (report.
 		in.Result = *rec.Risk
 	}
 	return report.New(in)
+}
+
+// mode and hosts are the same for a recording and its replay, so that a replayed run
+// gives the very files of the recorded one: where the facts were read is in the facts.
+func (p *Pipeline) mode() sources.Mode {
+	if p.o.Sources.Mode() == sources.ModeRecord {
+		return sources.ModeReplay
+	}
+	return p.o.Sources.Mode()
+}
+
+func (p *Pipeline) hosts(rec agents.Record) []string {
+	if p.mode() != sources.ModeReplay {
+		return p.o.Sources.Hosts()
+	}
+	var hosts []string
+	for _, e := range rec.Facts.Envelopes() {
+		if u, err := url.Parse(e.Query.URL); err == nil && u.Hostname() != "" && !slices.Contains(hosts, u.Hostname()) {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	slices.Sort(hosts)
+	return hosts
 }
 
 // narrative is the writer's text where the reviewer let it pass and it still holds,

@@ -12,7 +12,7 @@ import (
 //go:embed page.html.tmpl
 var pageSource string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"text":  printable,
 	"tenth": func(n int) float64 { return float64(n) / 10 },
 	"add":   func(a, b float64) float64 { return a + b },
@@ -27,7 +27,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 func (r Report) HTML(lang Lang) []byte {
 	t := texts{lang}
 	var b bytes.Buffer
-	if err := page.Execute(&b, map[string]any{
+	if err := pageTemplate.Execute(&b, map[string]any{
 		"Lang": t.language(), "Title": t.say("title", "name", r.Subject.LegalName), "Blocks": compose(r, lang),
 		"Rating": r.Risk.Rating,
 	}); err != nil {

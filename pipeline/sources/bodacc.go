@@ -61,6 +61,9 @@ const (
 	familyModification = "modification"
 	familyStrike       = "radiation"
 	familySale         = "vente"
+	familyCreation     = "creation"
+	familyRegistration = "immatriculation"
+	familyOther        = "divers"
 	familyDeposit      = "dpc"
 )
 
@@ -81,7 +84,7 @@ func (c *Client) notices(ctx context.Context, siren string, families ...string) 
 	for page := range maxBODACCPages {
 		env, body := c.get(ctx, c.bodacc, "/api/explore/v2.1/catalog/datasets/annonces-commerciales/records", url.Values{
 			"where":    {bodaccWhere(siren, families)},
-			"order_by": {"dateparution desc, id desc"},
+			"order_by": {"dateparution desc"},
 			"limit":    {strconv.Itoa(bodaccPage)},
 			"offset":   {strconv.Itoa(page * bodaccPage)},
 		}, gone)

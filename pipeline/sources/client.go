@@ -53,6 +53,17 @@ func (c *Client) Hosts() []string {
 // official address; a report has to print them.
 func (c *Client) Overrides() []string { return slices.Clone(c.overrides) }
 
+// closeIdle lets go of the idle connections of the transport under a wrapper,
+// which http.Client finds by this method's name.
+func closeIdle(t http.RoundTripper) {
+	if c, ok := t.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// CloseIdleConnections passes on.
+func (t hostLog) CloseIdleConnections() { closeIdle(t.next) }
+
 // StoreError returns the first failure to keep an answer, for a recording that
 // is not whole or a cache that does not work. The look-ups themselves are not
 // affected.

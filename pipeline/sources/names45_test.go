@@ -101,6 +101,7 @@ func TestTheFortyFiveWaysToNameASupplier(t *testing.T) {
 		{14, "SCI ASC", notFound, supplier.ReasonUnknownName, "", ""},
 		{15, "Orvelle", candidates, supplier.ReasonNotFullyRead, "", ""},
 		{16, "Orvelle Paris", candidates, supplier.ReasonNoExactMatch, "", ""},
+		{16, "Orvelle, Paris", candidates, supplier.ReasonNotFullyRead, "", ""}, // 37 results, 3 shown: others may be in Paris
 		{17, "ATELIER BRUMEVALL", candidates, supplier.ReasonNoExactMatch, "", ""},
 		{18, "Atélier Brumevàl", resolved, "", "999990005", ""},
 		{19, "Quai de Velmont", resolved, "", "999990112", ""},
@@ -147,6 +148,20 @@ func TestTheFortyFiveWaysToNameASupplier(t *testing.T) {
 			require.NotEmpty(t, r.Candidates, "case %d %q", x.n, x.in)
 		}
 	}
+}
+
+func TestAPlaceNarrowsAName(t *testing.T) { // case 16
+	c := sampleClient(t)
+	for in, siren := range map[string]string{
+		"Atelier Nordet 69": "999991078", "Atelier Nordet, Lyon": "999991078", "Atelier Nordet (59000)": "999991086", "Atelier Nordet 35": "999991060",
+		"Atelier Nordet, rennes": "999991060",
+	} {
+		r := c.Resolve(t.Context(), in)
+		require.Equal(t, supplier.StatusResolved, r.Status, "%s: %s", in, r.Reason)
+		require.Equal(t, siren, r.Subject.SIREN, in)
+	}
+	require.Equal(t, supplier.StatusCandidates, c.Resolve(t.Context(), "Atelier Nordet 13").Status, "nobody there: the same name elsewhere is a candidate")
+	require.Equal(t, supplier.StatusCandidates, c.Resolve(t.Context(), "Atelier Nordet").Status)
 }
 
 func TestRefusedInputAsksNobody(t *testing.T) {

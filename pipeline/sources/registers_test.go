@@ -112,6 +112,21 @@ func TestSaleRoles(t *testing.T) {
 	require.Equal(t, RoleUnknown, c.changes(t.Context(), "999990062").Items[0].Role, "two persons and no former owner: nobody can tell")
 }
 
+func TestStrikingOff(t *testing.T) {
+	struck := Notice{Family: familyStrike, Evidence: "E-MOD-001", Published: "2026-01-05"}
+	_, ok := strikeOff([]Notice{struck})
+	require.True(t, ok)
+	_, ok = strikeOff([]Notice{struck, {Family: familyRegistration}})
+	require.False(t, ok, "registered again since")
+	_, ok = strikeOff([]Notice{{Family: familyStrike, Text: "Transfert du siège hors ressort"}})
+	require.False(t, ok)
+	active := RegistryFacts{
+		Company: Answer[Company]{Envelope: Envelope{Status: StatusOK, DataAsOf: "2026-11-10"}, Items: []Company{{Evidence: "E-REG-001", Active: true}}},
+		Changes: Answer[Notice]{Items: []Notice{struck}},
+	}
+	require.Equal(t, []Contradiction{{Code: ContradictionActiveStruckOff, Evidence: []string{"E-REG-001", "E-MOD-001"}, Dates: []string{"2026-11-10", "2026-01-05"}}}, contradictions(active))
+}
+
 func TestDeposits(t *testing.T) {
 	c := standIn(t, answering(200, "application/json", payload(t, "bodacc.dpc.confidential.json")))
 	f := FinanceFacts{Deposits: c.deposits(t.Context(), "999990039")}

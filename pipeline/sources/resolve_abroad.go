@@ -67,7 +67,7 @@ func (c *Client) resolveVAT(ctx context.Context, q supplier.Query) supplier.Reso
 // resolveRNA searches the registry for an association's number, which it also
 // indexes; the one result must carry it.
 func (c *Client) resolveRNA(ctx context.Context, q supplier.Query) supplier.Resolution {
-	env, a := c.searchRegistry(ctx, q.ID.Value, 1)
+	env, a := c.searchRegistry(ctx, q.ID.Value, 1, nil)
 	if env.Status != StatusOK {
 		return unreadable(q, env)
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -120,6 +121,13 @@ func (c sampleCompany) answers(q string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !c.words[w] })
 }
 
+// isIn reports whether the company's head office passes the filters of a search.
+func (c sampleCompany) isIn(filters url.Values) bool {
+	department, code := filters.Get("departement"), filters.Get("code_postal")
+	site := c.unit.HeadOffice
+	return (department == "" || department == site.Department) && (code == "" || code == site.PostalCode)
+}
+
 // SampleNames returns the names of the fictional companies, sorted; a name that
 // several of them bear appears once.
 func SampleNames() []string {
@@ -176,6 +184,9 @@ func serveSearch(w http.ResponseWriter, r *http.Request) {
 	id, _ := supplier.ParseIdentifier(q) // what is no identifier is searched as a name, as the real source does
 	hits := []json.RawMessage{}
 	for _, c := range sampleSet() {
+		if id.SIREN == "" && !c.isIn(r.URL.Query()) {
+			continue
+		}
 		if c.raw == nil || id.SIREN != "" && c.siren != id.SIREN || id.SIREN == "" && !c.answers(q) {
 			continue
 		}

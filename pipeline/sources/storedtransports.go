@@ -75,6 +75,9 @@ func (t *recordTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// CloseIdleConnections passes on.
+func (t *recordTransport) CloseIdleConnections() { closeIdle(t.next) }
+
 func (t *recordTransport) store(req *http.Request, s stored, body []byte) {
 	if err := t.vault.save(req, s, body); err != nil {
 		t.note(err)
@@ -150,3 +153,6 @@ func (t *cacheTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	return resp, nil
 }
+
+// CloseIdleConnections passes on.
+func (t *cacheTransport) CloseIdleConnections() { closeIdle(t.next) }

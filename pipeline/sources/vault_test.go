@@ -5,6 +5,7 @@ package sources
 
 import (
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -182,5 +183,34 @@ func TestParseMode(t *testing.T) {
 	for _, in := range []string{"", "record", "record:", "replay", "live:x", "sample:", "other"} {
 		_, _, err := ParseMode(in)
 		require.ErrorIs(t, err, ErrOptions, in)
+	}
+}
+
+// A closed client keeps no connection open, whatever stands between it and the
+// network.
+func TestCloseLetsGoOfConnections(t *testing.T) {
+	for name, change := range map[string]func(*Options){
+		"live": func(*Options) {}, "record": func(o *Options) { o.Mode, o.Dir = ModeRecord, t.TempDir() }, "cache": func(o *Options) { o.CacheDir = t.TempDir() },
+	} {
+		var open atomic.Int32
+		server := httptest.NewUnstartedServer(SampleHandler())
+		server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+			switch s {
+			case http.StateNew:
+				open.Add(1)
+			case http.StateClosed:
+				open.Add(-1)
+			}
+		}
+		server.Start()
+		o := Options{Mode: ModeLive, AllowPrivateHosts: true, BaseURLs: allBases(server.URL)}
+		change(&o)
+		c, err := New(o)
+		require.NoError(t, err)
+		require.Equal(t, StatusOK, c.company(t.Context(), "999991011").Status)
+		require.Positive(t, open.Load(), name)
+		require.NoError(t, c.Close())
+		require.Eventually(t, func() bool { return open.Load() == 0 }, 5*time.Second, time.Millisecond, name)
+		server.Close()
 	}
 }
