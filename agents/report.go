@@ -74,7 +74,7 @@ func (b *builder) reviewer() (member, error) {
 			lang := text.Parse(callbacks.Lang(ctx))
 			// What the model thinks of the draft comes on top of this check, never in
 			// its place.
-			if faults := CheckDraft(rec.Draft, Sections(rec.Facts, lang), lang); len(faults) > 0 {
+			if faults := CheckDraft(rec.Draft, rec.Facts, lang); len(faults) > 0 {
 				return nil, &safeError{strings.Join(faults[:min(3, len(faults))], "; ")}
 			}
 			recordKey.Of(ctx).do(func(r *record) { r.approved = true })

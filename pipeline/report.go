@@ -59,7 +59,7 @@ func (p *Pipeline) hosts(rec agents.Record) []string {
 // narrative is the writer's text where the reviewer let it pass and it still holds,
 // else the statements themselves.
 func narrative(rec agents.Record, want []agents.Section, lang text.Lang, languageModel bool) *report.Narrative {
-	if rec.Approved && len(agents.CheckDraft(rec.Draft, want, lang)) == 0 {
+	if rec.Approved && len(agents.CheckDraft(rec.Draft, rec.Facts, lang)) == 0 {
 		return &report.Narrative{Drafted: languageModel, Sections: drafted(rec.Draft, want)}
 	}
 	n := &report.Narrative{Template: true}
