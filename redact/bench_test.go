@@ -5,6 +5,7 @@ package redact_test
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
@@ -18,17 +19,10 @@ import (
 	"github.com/gardefou/gardefou/redact"
 )
 
-// sentences are business text in French and English, and the JSON of tool calls.
-var sentences = []string{
-	"Bonjour, veuillez trouver ci-joint la facture n° 2026-0452 du 12/03/2026, d'un montant de 1 250,00 € TTC. ",
-	"L'échéance est fixée à trente jours ; passé ce délai, des pénalités seront appliquées. ",
-	"Please confirm the delivery date for order 88231 and let us know whether the packaging has changed. ",
-	"The supplier has filed its accounts for 2025; turnover fell by 4.2% and the auditor made no reservation. ",
-	`{"tool":"lookup_supplier","args":{"siren":"303265045","country":"FR","limit":25},"ok":true}` + "\n",
-	`{"event":"payment.prepared","amount":12.5,"currency":"EUR","ts":"2026-03-12T09:41:07Z"}` + "\n",
-	"Nous vous remercions de votre confiance et restons à votre disposition pour tout renseignement. ",
-	"Le contrat est signé entre les parties, représentées par leurs gérants, pour une durée de douze mois. ",
-}
+// Business text in French and English, and the JSON of tool calls.
+//
+//go:embed testdata/business.txt
+var business string
 
 var values = []string{
 	"jean.dupont@exemple.fr", "FR76 3000 6000 0112 3456 7890 189", "accounts+q3@supplier.example.com",
@@ -37,6 +31,7 @@ var values = []string{
 
 // corpus is n bytes of business text with one value per KB.
 func corpus(n int) string {
+	sentences := strings.SplitAfter(business, "\n")
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
 	for planted := 0; b.Len() < n; {

@@ -34,7 +34,8 @@ func (r *Redactor) MaxHold() int {
 
 // Stream redacts a text that arrives in pieces. However the text is cut, the
 // pieces it returns make up the text that [Redactor.String] returns for the
-// whole, and none holds a part of a value.
+// whole, and none holds a part of a value. (A pattern that is stopped by its time
+// limit may be stopped in one run and not in the other.)
 //
 // It is not safe for concurrent use.
 type Stream struct {

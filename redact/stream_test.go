@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gardefou/gardefou/redact"
 	"github.com/stretchr/testify/require"
@@ -67,7 +68,7 @@ func redactors(t testing.TB) map[string]*redact.Redactor {
 		"both":  redact.Must(redact.New(redact.Options{})),
 		"email": redact.Must(redact.New(redact.Options{Types: []redact.Type{redact.Email}})),
 		"iban":  redact.Must(redact.New(redact.Options{Types: []redact.Type{redact.IBAN}})),
-		"patterns": redact.Must(redact.New(redact.Options{MaxLine: 1 << 10, Patterns: []redact.Pattern{
+		"patterns": redact.Must(redact.New(redact.Options{MaxLine: 1 << 10, PatternTimeout: time.Hour, Patterns: []redact.Pattern{
 			{Name: "ID", Expr: `ID-\d{6}`},
 			{Name: "WORD", Expr: `(?<=employ. )\d+`},
 		}})),
