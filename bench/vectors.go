@@ -4,7 +4,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -23,16 +23,14 @@ type vector struct {
 // readVectors reads the vectors that are scored. Their account numbers are made
 // new: most are the registry's examples, which osv-scalibr skips on purpose.
 func readVectors(name string) ([]vector, error) {
-	f, err := os.Open(name)
+	file, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	var all []vector
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
+	for line := range bytes.Lines(file) {
 		var v vector
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+		if err := json.Unmarshal(line, &v); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if v.Level == "ambiguous" {
@@ -46,7 +44,7 @@ func readVectors(name string) ([]vector, error) {
 		}
 		all = append(all, v)
 	}
-	return all, lines.Err()
+	return all, nil
 }
 
 // renewed changes the account number of an IBAN and its check digits and keeps

@@ -130,6 +130,9 @@ scan:
 			break scan
 		}
 	}
+	if i > 0 && (s[i-1] == '[' || s[i-1] == ';') {
+		i = controlEnd(s[:at], i)
+	}
 	switch {
 	case quoted && i > 0 && s[i-1] == '"':
 		if i--; i > 0 && s[i-1] == '\\' {

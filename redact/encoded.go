@@ -45,10 +45,13 @@ func oneOf(at, d int, rest string, ended bool, codes ...string) (int, int, verdi
 	return at, len(rest) + d, v
 }
 
-// backslashes is the start of the run of backslashes that s[i] ends: JSON within
-// JSON doubles them, at most twice.
+// maxBackslashes is how many backslashes one escape may have: JSON within JSON
+// doubles them.
+const maxBackslashes = 4
+
+// backslashes is the start of the run of backslashes that s[i] ends.
 func backslashes(s string, i int) int {
-	for last := i; i > 0 && last-i < 3 && s[i-1] == '\\'; {
+	for last := i; i > 0 && last-i < maxBackslashes-1 && s[i-1] == '\\'; {
 		i--
 	}
 	return i

@@ -51,6 +51,9 @@ func startsWord(s string, i int) bool {
 	if i >= 6 && s[i-6] == '\\' && s[i-5] == 'u' && hexRune(s, i-4, 4) >= 0 {
 		return true
 	}
+	if controlEnd(s, i-1) == i {
+		return true
+	}
 	return i >= 4 && s[i-4]|0x20 == 'i' && s[i-3]|0x20 == 'b' && s[i-2]|0x20 == 'a' && c|0x20 == 'n' &&
 		(i == 4 || !isAlnum(s[i-5]))
 }

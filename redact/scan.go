@@ -159,7 +159,11 @@ func (sc scanner) tail(s string) int {
 	hold = min(hold, countryHold(s, len(s)-incomplete(s)))
 	// A separator in some encoding may have only just begun.
 	if i := strings.LastIndexAny(s[max(0, len(s)-maxEntity):], `&%\`); i >= 0 {
-		hold = min(hold, countryHold(s, max(0, len(s)-maxEntity)+i))
+		i += max(0, len(s)-maxEntity)
+		if s[i] == '\\' {
+			i = backslashes(s, i)
+		}
+		hold = min(hold, countryHold(s, i))
 	}
 	return hold
 }

@@ -21,6 +21,7 @@ var pieces = []string{
 	" ", "\n", "\r\n", "\u00a0", "\u202f", "\u200b", "%20", "&nbsp;", `\u00a0`, `\n`, `"`, `\"`, "{", "}", ":", "/", "//", "%", "&", `\`, "_", "IBAN", "x", "1", "Z",
 	"\xff", "\xc3", "\xe9", "é", "\x00", "v1", "1.2.3", "service", "2x.png", "xn--p1ai", "[IPv6:2001:db8::1]", "[192.0.2.1]",
 	strings.Repeat("a", 70), strings.Repeat("long.", 60), "KW81CBKU0000000000001234560101", "ID-123456", "employé 123",
+	"\x1b[31m", `\u001b[1;31m`, `\\u00a0`, `\\n`, "\n> ", "\u200e", "alice@exam", "FR\u202f76",
 }
 
 func randomText(rnd *rand.Rand, n int) string {

@@ -278,11 +278,11 @@ func copyMap[T any](w *walker, in map[string]T, walk func(T) (T, error), unchang
 
 func equal(a, b string) bool { return a == b }
 
-// identical compares two results of a walk without looking into them: a copy
-// has another address than its original.
+// identical reports whether a walk gave back what it was given. A part that
+// changes becomes a copy, another string or a value of another type.
 func identical(a, b any) bool {
 	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
-	if va.IsValid() != vb.IsValid() || !va.IsValid() {
+	if !va.IsValid() || !vb.IsValid() {
 		return va.IsValid() == vb.IsValid()
 	}
 	if va.Type() != vb.Type() {
@@ -291,8 +291,10 @@ func identical(a, b any) bool {
 	switch va.Kind() {
 	case reflect.Map, reflect.Slice:
 		return va.Pointer() == vb.Pointer()
+	case reflect.String:
+		return va.String() == vb.String()
 	}
-	return !va.Comparable() || a == b
+	return true
 }
 
 func same(a, b map[string]any) bool { return identical(a, b) }
