@@ -4,8 +4,6 @@
 package redact
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base32"
 	"errors"
 	"fmt"
@@ -100,7 +98,7 @@ func (r *Redactor) hash(t Type, value string) string {
 	case IBAN:
 		value = compactIBAN(value)
 	}
-	m := hmac.New(sha256.New, r.key)
+	m := r.newMAC()
 	m.Write([]byte(t))
 	m.Write([]byte{0})
 	m.Write([]byte(value))

@@ -135,7 +135,7 @@ func (s *Stream) lines(text string, end ending) {
 	}
 	s.waiting, s.line = s.r.scanLines(s.waiting, text, s.line, end != more)
 	if len(text)-s.line > s.r.maxLine {
-		f := s.r.tooLong(s.line, len(text))
+		f := s.r.failed(s.r.patterns[0].name, s.line, len(text), ErrLineTooLong)
 		s.waiting = append(s.waiting, f)
 		f.Start += s.base
 		s.long = &f
