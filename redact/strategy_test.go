@@ -70,8 +70,8 @@ func TestHMAC(t *testing.T) {
 	r = redact.Must(redact.New(redact.Options{Strategy: redact.HMAC, Key: changed}))
 	clear(changed)
 	require.Equal(t, got, r.String(account), "the redactor has its own copy of the key")
-	require.NotContains(t, fmt.Sprintf("%v %+v %#v", r, r, r), fmt.Sprint(key)[1:20])
-	require.NotContains(t, fmt.Sprintf("%v %+v %#v", r, r, r), string(key))
+	require.NotContains(t, fmt.Sprintf("%v %+v %#v", r, r, r), "48 49 50 51 52 53")
+	require.NotContains(t, fmt.Sprintf("%v %+v %#v", r, r, r), "0x30, 0x31, 0x32, 0x33")
 }
 
 // TestStrategiesStream: what replaces a value doesn't depend on the cuts.

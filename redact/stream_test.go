@@ -80,7 +80,6 @@ func TestStreamEqualsBatchOnVectors(t *testing.T) {
 	rs := redactors(t)
 	for _, v := range readLines[vector](t, "pii_vectors.jsonl") {
 		requireAllSplits(t, rs["both"], v.Text)
-		requireAllSplits(t, rs["patterns"], v.Text)
 	}
 }
 
@@ -88,7 +87,7 @@ func TestStreamEqualsBatchOnRandomText(t *testing.T) {
 	seed := rand.Uint64()
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	for name, r := range redactors(t) {
-		for range 1500 {
+		for range 300 {
 			text := randomText(rnd, 1+rnd.IntN(14))
 			each := make([]int, len(text))
 			for i := range each {

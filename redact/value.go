@@ -25,7 +25,7 @@ var ErrOpaque = errors.New("redact: value can't be looked into")
 // It looks into strings (also as JSON, if they are), []byte, keys of maps,
 // numbers (for patterns), errors, and any other value through its JSON shape: a
 // struct in which something is found becomes a map. What it can't look into, a
-// channel or a map that holds itself, is withheld. The only error is a
+// channel, a map that holds itself or 100,000 levels, is withheld. The only error is a
 // [*BlockedError], and the value is then nil.
 func (r *Redactor) Value(v any) (any, Counts, error) {
 	var (
@@ -65,8 +65,13 @@ type walker struct {
 	opaque  func() (any, error) // for what can't be looked into
 	numbers bool                // numbers count as text
 
-	seen map[container]*visit
+	seen  map[container]*visit
+	depth int
 }
+
+// maxDepth is ten times what encoding/json decodes; deeper values are withheld
+// before the stack ends.
+const maxDepth = 100_000
 
 // container identifies a map or slice, so that one reached twice is walked once
 // and one that holds itself ends.
@@ -196,12 +201,17 @@ func (w *walker) once(v any, walk func() (any, error)) (any, error) {
 		}
 		return before.out, nil
 	}
+	if w.depth >= maxDepth {
+		return w.opaque()
+	}
 	if w.seen == nil {
 		w.seen = make(map[container]*visit)
 	}
 	this := &visit{}
 	w.seen[key] = this
+	w.depth++
 	out, err := walk()
+	w.depth--
 	this.out, this.done = out, true
 	return out, err
 }
