@@ -38,9 +38,10 @@ func countryBefore(s string, d int) int {
 // startsWord reports whether no letter or digit touches s[i] from the left. The
 // end of an escape is no such letter, nor is the word IBAN.
 func startsWord(s string, i int) bool {
-	if i == 0 || !isAlnum(s[i-1]) {
-		return true
-	}
+	return i == 0 || !isAlnum(s[i-1]) || followsEscape(s, i)
+}
+
+func followsEscape(s string, i int) bool {
 	c := s[i-1]
 	if i >= 2 && s[i-2] == '\\' && (c == 'n' || c == 'r' || c == 't') {
 		return true

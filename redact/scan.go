@@ -99,7 +99,7 @@ func judgeEmail(f *Finding, s string, at, after int, end ending) verdict {
 
 // judgeDigit is like judgeEmail for the first digit of a run.
 func (sc scanner) judgeDigit(f *Finding, s string, d int, end ending) verdict {
-	if sc.email {
+	if sc.email && mayEncode(s[d-1]) {
 		switch at, after, v := encodedAt(s, d, end != more); v {
 		case pending:
 			f.Start = localHold(s, at)
