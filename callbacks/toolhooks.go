@@ -45,12 +45,36 @@ func (t toolHooks) before(ctx agent.Context, tl tool.Tool, args map[string]any) 
 		// The same chain stands here as a plugin and has taken the call.
 		return nil, nil
 	}
+	if res, err, ran := t.runHere(ctx, tl, args); ran {
+		return res, err
+	}
 	s := t.c.newToolStep(ctx, tl, args)
 	res := s.before()
 	if s.run != nil {
 		s.run.values.Store(t.id(ctx, tl), s)
 	}
 	return res, nil
+}
+
+// runHere runs the tool itself, wrapped, where ADK would run it bare although a guard
+// wraps tools: a call resumed after a confirmation under a plugin, above all. A tool
+// that answers later is left to ADK, which alone knows how to wait for it.
+func (t toolHooks) runHere(ctx agent.Context, tl tool.Tool, args map[string]any) (res map[string]any, err error, ran bool) {
+	if len(t.c.h.wrapTool) == 0 || tl.IsLongRunning() {
+		return nil, nil, false
+	}
+	if d, ok := tl.(responseDeferrer); ok && d.DefersResponse() {
+		return nil, nil, false
+	}
+	wrapped, ok := t.c.wrapTool(tl).(*guardedFunctionTool)
+	if !ok {
+		return nil, nil, false
+	}
+	res, err = wrapped.Run(ctx, args)
+	if res == nil && err == nil {
+		res = map[string]any{}
+	}
+	return res, err, true
 }
 
 func (t toolHooks) onError(ctx agent.Context, tl tool.Tool, args map[string]any, err error) (map[string]any, error) {
