@@ -6,23 +6,40 @@ package guards
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/redact"
 )
 
 // masker is what the hooks of Redact share: a redactor for each language, and for each
-// Run a vault whose tokens stand in the arguments of calls.
+// Run one that puts tokens into the arguments of calls.
 type masker struct {
 	keepArgs bool
 	byLang   map[string]*redact.Redactor
-	vault    *callbacks.Key[*argVault]
+	tokens   redact.Options
+	hiders   *callbacks.Key[*hider]
 }
 
-// argVault is the vault of one Run with the redactor that fills it.
-type argVault struct {
-	*redact.Vault
-	hide *redact.Redactor
+// vaultKey is the one vault of a Run: several guards may hide and reveal the same call.
+var vaultKey = callbacks.NewKey(redact.NewVault)
+
+// hider is what one guard puts tokens with in one Run.
+type hider struct {
+	once sync.Once
+	r    *redact.Redactor
+}
+
+// hider returns the redactor that fills the vault of ctx's Run.
+func (m *masker) hider(ctx context.Context) *redact.Redactor {
+	h := m.hiders.Of(ctx)
+	h.once.Do(func() {
+		o := m.tokens
+		o.Vault = vaultKey.Of(ctx)
+		// newMasker has tried these options.
+		h.r = redact.Must(redact.New(o))
+	})
+	return h.r
 }
 
 func newMasker(o RedactOptions) (*masker, error) {
@@ -44,12 +61,8 @@ func newMasker(o RedactOptions) (*masker, error) {
 	if _, err := redact.New(tokens); err != nil {
 		return nil, fmt.Errorf("guards: Redact: %w", err)
 	}
-	m.vault = callbacks.NewKey(func() *argVault {
-		own := tokens
-		own.Vault = redact.NewVault()
-		// The same options were accepted above.
-		return &argVault{own.Vault, redact.Must(redact.New(own))}
-	})
+	m.tokens = tokens
+	m.hiders = callbacks.NewKey(func() *hider { return &hider{} })
 	return m, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"unicode/utf8"
 
 	"google.golang.org/genai"
 
@@ -161,40 +162,6 @@ func (m *masker) response(ctx context.Context, resp *model.LLMResponse) error {
 	return m.hideArgs(ctx, resp.Content)
 }
 
-// maskContent masks text and function responses of a content the caller owns, down
-// to its parts. A value that is cut over several text parts is found as well.
-func maskContent(r *redact.Redactor, c *genai.Content) {
-	if c == nil {
-		return
-	}
-	for i := 0; i < len(c.Parts); {
-		j := i
-		for j < len(c.Parts) && isText(c.Parts[j]) && c.Parts[j].Thought == c.Parts[i].Thought {
-			j++
-		}
-		if j == i {
-			i++
-			continue
-		}
-		maskParts(r, c.Parts[i:j])
-		i = j
-	}
-}
-
-func isText(p *genai.Part) bool { return p != nil && p.Text != "" }
-
-func maskParts(r *redact.Redactor, parts []*genai.Part) {
-	if len(parts) == 1 {
-		parts[0].Text = r.String(parts[0].Text)
-		return
-	}
-	s := r.Stream()
-	for _, p := range parts {
-		p.Text = s.Write(p.Text)
-	}
-	parts[len(parts)-1].Text += s.Close(redact.Complete)
-}
-
 // onUserMessage returns a masked copy, or nil where there is nothing to mask.
 func (m *masker) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (*genai.Content, error) {
 	if msg == nil {
@@ -213,17 +180,23 @@ func (m *masker) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) 
 	return &c, nil
 }
 
-// onEvent masks an event before it is stored. The content is replaced, not
-// changed: ADK runs the calls of the same content afterwards.
+// onEvent masks an event before it is stored.
 func (m *masker) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error) {
-	r := m.redactor(ctx)
+	return nil, MaskEvent(m.redactor(ctx), ev)
+}
+
+// MaskEvent masks everything of an event that is stored or shown: text, calls,
+// responses, state, output, metadata, error, transcriptions. What the event refers to
+// is replaced, not changed: ADK runs the calls of the same content afterwards. Chunks
+// of a stream are left alone: a value cut over two of them can't be seen in one.
+func MaskEvent(r *redact.Redactor, ev *session.Event) error {
 	if ev.Content != nil && !ev.Partial {
 		c := *ev.Content
 		c.Parts = make([]*genai.Part, len(ev.Content.Parts))
 		for i, p := range ev.Content.Parts {
 			masked, err := maskPart(r, p)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			c.Parts[i] = masked
 		}
@@ -233,14 +206,33 @@ func (m *masker) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sessi
 	for k, v := range ev.Actions.StateDelta {
 		masked, counts, err := r.Value(v)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if counts != nil {
 			ev.Actions.StateDelta[k] = masked
 		}
 	}
+	if ev.Output != nil {
+		masked, _, err := r.Value(ev.Output)
+		if err != nil {
+			return err
+		}
+		ev.Output = masked
+	}
+	meta, err := maskMap(r, ev.CustomMetadata)
+	if err != nil {
+		return err
+	}
+	ev.CustomMetadata = meta
+	for _, t := range []**genai.Transcription{&ev.InputTranscription, &ev.OutputTranscription} {
+		if *t != nil {
+			c := **t
+			c.Text = r.String(c.Text)
+			*t = &c
+		}
+	}
 	ev.ErrorMessage = r.String(ev.ErrorMessage)
-	return nil, nil
+	return nil
 }
 
 // maskPart returns a copy of p with the values of its call or response masked.
@@ -249,6 +241,24 @@ func maskPart(r *redact.Redactor, p *genai.Part) (*genai.Part, error) {
 		return nil, nil
 	}
 	cp := *p
+	if b := p.InlineData; b != nil {
+		c := *b
+		if utf8.Valid(b.Data) {
+			c.Data = []byte(r.String(string(b.Data)))
+		}
+		c.DisplayName = r.String(b.DisplayName)
+		cp.InlineData = &c
+	}
+	if x := p.ExecutableCode; x != nil {
+		c := *x
+		c.Code = r.String(x.Code)
+		cp.ExecutableCode = &c
+	}
+	if x := p.CodeExecutionResult; x != nil {
+		c := *x
+		c.Output = r.String(x.Output)
+		cp.CodeExecutionResult = &c
+	}
 	if fr := p.FunctionResponse; fr != nil {
 		c := *fr
 		masked, err := maskMap(r, fr.Response)

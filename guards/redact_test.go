@@ -221,3 +221,25 @@ func TestRedactRefusesATokenWithoutItsValue(t *testing.T) {
 	require.Empty(t, tl.Calls())
 	require.Equal(t, []map[string]any{{"error": "value no longer available, ask again"}}, responses(out.events))
 }
+
+func TestRedactPartsAreMaskedAloneAndTogether(t *testing.T) {
+	for name, tc := range map[string]struct{ in, want []string }{
+		"cut":                    {[]string{"write to compta", "bilite@kervalec.exa", "mple now"}, []string{"write to [email redacted]", "", " now"}},
+		"whole, next part glued": {[]string{"pay DE62370400440532013001", "and go"}, []string{"pay [IBAN redacted]", "and go"}},
+		"two and one cut":        {[]string{mail + " or al", "ice@example.com, " + mail}, []string{"[email redacted] or [email redacted]", ", [email redacted]"}},
+		"nothing":                {[]string{"a", "b"}, []string{"a", "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var parts []*genai.Part
+			for _, s := range tc.in {
+				parts = append(parts, &genai.Part{Text: s})
+			}
+			resp := callbackstest.AfterModel(t, guards.Redact(), &model.LLMResponse{Content: genai.NewContentFromParts(parts, genai.RoleModel)})
+			var got []string
+			for _, p := range resp.Content.Parts {
+				got = append(got, p.Text)
+			}
+			require.Equal(t, tc.want, got)
+		})
+	}
+}

@@ -27,7 +27,7 @@ func (m *masker) hideArgs(ctx context.Context, c *genai.Content) error {
 		if p == nil || p.FunctionCall == nil {
 			continue
 		}
-		masked, err := maskMap(m.vault.Of(ctx).hide, p.FunctionCall.Args)
+		masked, err := maskMap(m.hider(ctx), p.FunctionCall.Args)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (m *masker) hideArgs(ctx context.Context, c *genai.Content) error {
 // reveal turns the tokens of a call's arguments back. It never returns arguments that
 // still hold a token of a vault that is gone.
 func (m *masker) reveal(ctx agent.Context, args any) (any, error) {
-	v, err := m.vault.Of(contextOf(ctx)).RevealValue(args)
+	v, err := vaultKey.Of(contextOf(ctx)).RevealValue(args)
 	if err != nil {
 		return nil, callbacks.Deny(CodeValueUnavailable, say(ctx, text.ValueUnavailable)).WithCause(err)
 	}
