@@ -45,7 +45,7 @@ func (t toolHooks) before(ctx agent.Context, tl tool.Tool, args map[string]any) 
 		// The same chain stands here as a plugin and has taken the call.
 		return nil, nil
 	}
-	if res, err, ran := t.runHere(ctx, tl, args); ran {
+	if res, ran, err := t.runHere(ctx, tl, args); ran {
 		return res, err
 	}
 	s := t.c.newToolStep(ctx, tl, args)
@@ -59,22 +59,22 @@ func (t toolHooks) before(ctx agent.Context, tl tool.Tool, args map[string]any) 
 // runHere runs the tool itself, wrapped, where ADK would run it bare although a guard
 // wraps tools: a call resumed after a confirmation under a plugin, above all. A tool
 // that answers later is left to ADK, which alone knows how to wait for it.
-func (t toolHooks) runHere(ctx agent.Context, tl tool.Tool, args map[string]any) (res map[string]any, err error, ran bool) {
+func (t toolHooks) runHere(ctx agent.Context, tl tool.Tool, args map[string]any) (res map[string]any, ran bool, err error) {
 	if len(t.c.h.wrapTool) == 0 || tl.IsLongRunning() {
-		return nil, nil, false
+		return nil, false, nil
 	}
 	if d, ok := tl.(responseDeferrer); ok && d.DefersResponse() {
-		return nil, nil, false
+		return nil, false, nil
 	}
 	wrapped, ok := t.c.wrapTool(tl).(*guardedFunctionTool)
 	if !ok {
-		return nil, nil, false
+		return nil, false, nil
 	}
 	res, err = wrapped.Run(ctx, args)
 	if res == nil && err == nil {
 		res = map[string]any{}
 	}
-	return res, err, true
+	return res, true, err
 }
 
 func (t toolHooks) onError(ctx agent.Context, tl tool.Tool, args map[string]any, err error) (map[string]any, error) {

@@ -55,7 +55,7 @@ func (s *spanLog) ExportSpans(_ context.Context, list []sdktrace.ReadOnlySpan) e
 	for _, sp := range list {
 		fmt.Fprintln(&s.buf, sp.Name(), sp.Status())
 		for _, kv := range sp.Attributes() {
-			fmt.Fprintln(&s.buf, kv.Key, kv.Value.Emit())
+			fmt.Fprintln(&s.buf, kv.Key, kv.Value.String())
 		}
 		for _, ev := range sp.Events() {
 			fmt.Fprintln(&s.buf, ev.Name, ev.Attributes)

@@ -181,7 +181,7 @@ func GeminiError(w http.ResponseWriter, code int, message string) {
 }
 
 // GeminiAnswer writes one whole answer with a finish reason and no content.
-func GeminiAnswer(w http.ResponseWriter, r *http.Request, candidate map[string]any, more map[string]any) {
+func GeminiAnswer(w http.ResponseWriter, r *http.Request, candidate, more map[string]any) {
 	body := map[string]any{"modelVersion": "gemini-test"}
 	if candidate != nil {
 		body["candidates"] = []any{candidate}

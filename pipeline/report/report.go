@@ -29,9 +29,9 @@ type Input struct {
 	// Subject is whom the report is about where no look-up was made; the facts know
 	// it otherwise.
 	Subject supplier.Subject
-	Facts  sources.Facts
-	Result risk.Result // of these facts
-	Mode   sources.Mode
+	Facts   sources.Facts
+	Result  risk.Result // of these facts
+	Mode    sources.Mode
 	// Hosts and Overrides are those of the client that fetched the facts.
 	Hosts, Overrides []string
 	// ToolVersion is printed; empty prints nothing.
