@@ -61,7 +61,7 @@ func rows(r io.Reader) iter.Seq[input] {
 				}
 				continue
 			}
-			if n == 1 {
+			if column < 0 { // the first row that can be read may be a header
 				if column = header(fields); column >= 0 {
 					continue
 				}
