@@ -31,7 +31,10 @@ type toolStep struct {
 
 func (c *Chain) newToolStep(ctx agent.Context, t tool.Tool, args map[string]any) *toolStep {
 	s := &toolStep{c: c, run: runOrNil(ctx), ctx: ctx, tool: t}
-	s.ev = Event{Step: StepTool, Tool: t.Name(), Outcome: OutcomeAllowed, Start: time.Now()}
+	s.ev = Event{Step: StepTool, Tool: t.Name(), Outcome: OutcomeAllowed}
+	if len(c.h.observe) > 0 {
+		s.ev.Start = time.Now()
+	}
 	if ctx != nil {
 		s.ev.Invocation, s.ev.Agent, s.ev.Branch, s.ev.CallID = ctx.InvocationID(), ctx.AgentName(), ctx.Branch(), ctx.FunctionCallID()
 	}
@@ -182,8 +185,11 @@ func (s *toolStep) failed(err error) (map[string]any, error) {
 // decides reports whether a hook's error is its own decision and not just the error it
 // was handed, given back. A refusal always decides, whatever its cause.
 func decides(hookErr, handed error) bool {
+	if hookErr == nil {
+		return false
+	}
 	var r *Refusal
-	return hookErr != nil && (errors.As(hookErr, &r) || handed == nil || !errors.Is(hookErr, handed))
+	return handed == nil || errors.As(hookErr, &r) || !errors.Is(hookErr, handed)
 }
 
 func (s *toolStep) callOnError(f onToolError, cause error) (res map[string]any, err error) {

@@ -55,7 +55,9 @@ func Stash(prefix string) callbacks.Guard {
 			if !ok || err != nil || result == nil || result["error"] != nil {
 				return nil, nil
 			}
-			kept, _ := cloneJSON(result).(map[string]any)
+			// The top level is the chain's copy and later hooks may change it; what hangs
+			// below is replaced by them, never changed.
+			kept := maps.Clone(result)
 			s := stashKey.Of(contextOf(ctx))
 			s.mu.Lock()
 			s.data[name] = kept

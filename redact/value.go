@@ -118,8 +118,14 @@ func (w *walker) value(v any) (any, error) {
 	case json.Number:
 		return w.number(v, string(x))
 	case float64:
+		if !w.numbers {
+			return v, nil
+		}
 		return w.number(v, strconv.FormatFloat(x, 'f', -1, 64))
 	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64, float32:
+		if !w.numbers {
+			return v, nil
+		}
 		return w.number(v, fmt.Sprint(x))
 	}
 	return w.shaped(v)
