@@ -44,6 +44,8 @@ var catalogue = map[Key]entry{
 	ModelFailed:     {"the model failed", "échec du modèle"},
 
 	ValueUnavailable: {"value no longer available, ask again", "valeur qui n'est plus disponible, redemande-la"},
+	BudgetMoney:      {"Spend limit reached: run stopped.", "Plafond de dépense atteint : traitement interrompu."},
+	BudgetNoPrice:    {"The cost of the call can't be bounded: run stopped.", "Le coût de l'appel ne peut pas être borné : traitement interrompu."},
 	MalformedCall: {
 		"Your last tool call could not be read: its arguments were not valid JSON for the declared parameters. Make the call again.",
 		"Ton dernier appel d'outil est illisible : ses arguments n'étaient pas un JSON valide pour les paramètres déclarés. Refais l'appel.",

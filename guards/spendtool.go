@@ -1,0 +1,96 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards/ledger"
+)
+
+// wrapTool reserves a tool's price around each call. A streaming tool is left bare and
+// refused: its calls would pass unpaid.
+func (s *spend) wrapTool(t tool.Tool) tool.Tool {
+	price, priced := s.o.ToolPrices[t.Name()]
+	f, ok := t.(functionTool)
+	if !priced || !ok {
+		return t
+	}
+	return &paidTool{functionTool: f, s: s, price: price}
+}
+
+type paidTool struct {
+	functionTool
+	s     *spend
+	price ledger.Nano
+}
+
+// ProcessRequest forwards to the tool.
+func (p *paidTool) ProcessRequest(ctx agent.Context, req *model.LLMRequest) error {
+	if rp, ok := p.functionTool.(requestProcessor); ok {
+		return rp.ProcessRequest(ctx, req)
+	}
+	return nil
+}
+
+// Run pays and calls the tool.
+func (p *paidTool) Run(ctx agent.Context, args any) (map[string]any, error) {
+	var res map[string]any
+	err := p.s.pay(ctx, ctx.AgentName(), p.Name(), p.price, func() error {
+		var err error
+		res, err = p.functionTool.Run(ctx, args)
+		return err
+	})
+	return res, err
+}
+
+// pay reserves most, runs f and charges most: what a tool really cost nobody reports.
+func (s *spend) pay(ctx context.Context, agentName, what string, most ledger.Nano, f func() error) error {
+	account, err := s.open(ctx, agentName)
+	if err != nil {
+		return s.refuse(ctx, err)
+	}
+	key := s.key(ctx, account)
+	if _, err := s.o.Ledger.Reserve(ctx, ledger.Request{Key: key, Amount: most, Lease: s.o.Lease, Estimate: ledger.Estimate{What: what, Method: "declared"}}); err != nil {
+		note(ctx, agentName, what, func(l *SpendLine) { l.Refused++ })
+		return s.refuse(ctx, err)
+	}
+	defer func() {
+		ctx, cancel := settleContext(ctx)
+		defer cancel()
+		// A commit that fails leaves the reservation, which stays charged.
+		_, _ = s.o.Ledger.Commit(ctx, key, ledger.Charge{})
+		note(ctx, agentName, what, func(l *SpendLine) {
+			l.Calls++
+			l.Reserved += most
+			l.Charged += most
+		})
+	}()
+	return f()
+}
+
+// SpendDo lets anything else that bills, an embedding or a search, draw on the account
+// of ctx's Run: it reserves most, runs f and charges most. The options must be those of
+// the guard that the Run's agents have. It returns the refusal where the money is not
+// there, and f is not run.
+func SpendDo(ctx context.Context, o SpendOptions, name string, most ledger.Nano, f func() error) error {
+	s, err := newSpend(o)
+	if err != nil {
+		return err
+	}
+	if callbacks.RunOf(ctx) == nil {
+		return errors.New("guards: SpendDo: no Run: start one with callbacks.Start")
+	}
+	if name == "" || most < 0 {
+		return fmt.Errorf("guards: SpendDo: %q for %s", name, most)
+	}
+	return s.pay(ctx, "", name, most, f)
+}
