@@ -26,6 +26,7 @@ require (
 	golang.org/x/time v0.15.0
 	google.golang.org/adk/v2 v2.2.0
 	google.golang.org/genai v1.77.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (
