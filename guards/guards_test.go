@@ -71,3 +71,5 @@ func runnerConfig(root agent.Agent, p *plugin.Plugin) runner.Config {
 func request(contents ...*genai.Content) *model.LLMRequest {
 	return &model.LLMRequest{Contents: contents}
 }
+
+func runnerOf(root agent.Agent) (*runner.Runner, error) { return runner.New(runnerConfig(root, nil)) }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/adk/v2/model"
@@ -149,7 +150,6 @@ type runAccount struct {
 	mu     sync.Mutex
 	id     ledger.AccountID
 	slices map[string]bool
-	calls  int
 }
 
 // open returns the account that agent draws on.
@@ -184,13 +184,12 @@ func (s *spend) open(ctx context.Context, agentName string) (ledger.AccountID, e
 	return id, nil
 }
 
+// callsKey counts the calls of a Run, whoever pays for them.
+var callsKey = callbacks.NewKey(func() *atomic.Int64 { return &atomic.Int64{} })
+
 // key names the next attempt.
 func (s *spend) key(ctx context.Context, account ledger.AccountID) ledger.Key {
-	a := s.account.Of(ctx)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.calls++
-	return ledger.Key{Account: account, Call: fmt.Sprintf("%s-%d", callID(ctx), a.calls), Attempt: 1}
+	return ledger.Key{Account: account, Call: fmt.Sprintf("%s-%d", callID(ctx), callsKey.Of(ctx).Add(1)), Attempt: 1}
 }
 
 // callID tells runs apart that share an account.

@@ -43,7 +43,6 @@ func (m *paidModel) GenerateContent(ctx context.Context, req *model.LLMRequest, 
 		// Whatever happens, the call is settled once: by its usage, by a documented
 		// error, or, with no news, at what was reserved.
 		defer c.settle(ctx)
-		c.dispatched = true
 		for resp, err := range m.LLM.GenerateContent(ctx, c.req, stream) {
 			c.saw(resp, err)
 			if !yield(resp, err) {
@@ -69,13 +68,12 @@ type paidCall struct {
 	quote prices.Quote
 	req   *model.LLMRequest
 
-	reserved   ledger.Nano
-	dispatched bool
-	usage      *genai.GenerateContentResponseUsageMetadata
-	served     string
-	id         string
-	failure    error
-	finished   bool
+	reserved ledger.Nano
+	usage    *genai.GenerateContentResponseUsageMetadata
+	served   string
+	id       string
+	failure  error
+	finished bool
 }
 
 // admit reserves the worst case of a call and returns the request bounded to it.
@@ -117,10 +115,14 @@ func (s *spend) admit(ctx context.Context, agentName, name string, req *model.LL
 			return nil, err
 		}
 		c.reserved = ledger.NanoOf(worst)
-		_, err = s.o.Ledger.Reserve(ctx, ledger.Request{
+		var res ledger.Reservation
+		res, err = s.o.Ledger.Reserve(ctx, ledger.Request{
 			Key: c.key, Amount: c.reserved, Lease: s.o.Lease,
 			Estimate: ledger.Estimate{What: name, Quote: quote, Bound: try, Method: method, Proven: method == "bytes"},
 		})
+		if err == nil && res.Duplicate {
+			return nil, fmt.Errorf("guards: Spend: the call %s was paid for before", c.key)
+		}
 		if err == nil {
 			c.req = limited(req, try.Output)
 			return c, nil

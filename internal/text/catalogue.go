@@ -16,6 +16,8 @@ const (
 	ModelFailed     Key = "model.failed"
 
 	ValueUnavailable Key = "guards.value_unavailable"
+	BudgetMoney      Key = "guards.budget.money"
+	BudgetNoPrice    Key = "guards.budget.no_price"
 	MalformedCall    Key = "guards.malformed_call"
 	ToolNotAllowed   Key = "guards.tool_not_allowed"
 
