@@ -36,6 +36,8 @@ type Options struct {
 	// Journal and Observe stand last in every chain. Their zero values are left out.
 	Journal callbacks.Guard
 	Observe callbacks.Guard
+	// Spend stands around every model, and is left out where it has no name.
+	Spend callbacks.Guard
 	// MaxCalls bounds the model calls of the whole run, AgentCalls those of each
 	// agent. Zero means the guards' defaults.
 	MaxCalls, AgentCalls int
@@ -183,7 +185,11 @@ func (b *builder) build(m member) (agent.Agent, error) {
 // shared are the guards that every agent has. Redact stands before whatever keeps
 // or writes results.
 func (b *builder) shared() []callbacks.Guard {
-	out := []callbacks.Guard{b.runBudget, b.redact, b.stash, keepDraft()}
+	out := []callbacks.Guard{b.runBudget}
+	if b.o.Spend.Name != "" {
+		out = append(out, b.o.Spend)
+	}
+	out = append(out, b.redact, b.stash, keepDraft())
 	for _, g := range []callbacks.Guard{b.o.Journal, b.o.Observe} {
 		if g.Name != "" {
 			out = append(out, g)

@@ -51,6 +51,9 @@ type Options struct {
 	// MaxCalls bounds the model calls of the run, AgentCalls those of each agent.
 	// Zero means 25 and 6.
 	MaxCalls, AgentCalls int
+	// Spend is the money gate of every model; the zero value is none. It needs the
+	// guards on the agents, not on the runner.
+	Spend callbacks.Guard
 	// Journal gets a JSON line for each step. Nil means none. JournalError is
 	// called when a line can't be written; nil ignores it.
 	Journal      io.Writer
@@ -96,7 +99,7 @@ func New(o Options) (*Pipeline, error) {
 	}
 	to := agents.Options{
 		Model: o.Model, ModelFor: o.ModelFor, Sources: o.Sources, MaxCalls: o.MaxCalls, AgentCalls: o.AgentCalls,
-		AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
+		Spend: o.Spend, AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
 	}
 	if o.Journal != nil {
 		to.Journal = guards.JournalWith(guards.JournalOptions{Writer: o.Journal, OnError: o.JournalError})
@@ -131,6 +134,8 @@ func (p *Pipeline) Chains() []agents.NamedChain { return p.team.Chains() }
 type Outcome struct {
 	Report report.Report
 	Result callbacks.Result
+	// Spent is what the run cost, by agent and model, where a money gate stood.
+	Spent []guards.SpendLine
 	// Findings are what the researchers reported.
 	Findings []agents.Finding
 	Stats    Stats
@@ -172,5 +177,5 @@ func (p *Pipeline) Run(ctx context.Context, subject supplier.Subject, typed stri
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: %w", err)
 	}
-	return &Outcome{Report: rep, Result: result, Findings: agents.RecordOf(ctx).Findings, Stats: statsOf(ctx), Session: run.ID()}, nil
+	return &Outcome{Report: rep, Result: result, Findings: agents.RecordOf(ctx).Findings, Spent: guards.Spent(ctx), Stats: statsOf(ctx), Session: run.ID()}, nil
 }

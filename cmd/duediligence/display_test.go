@@ -63,3 +63,39 @@ func TestARealModelFromTheCommandLine(t *testing.T) {
 	require.Contains(t, r.stderr, "GEMINI_API_KEY")
 	require.Equal(t, exitRefused, command(t, "--model", "gpt", "Transports Kervalec").code)
 }
+
+// A real model client under a hard cap of a cent: something was billed, something was
+// refused, and the bill of the other side is within the cap.
+func TestBudgetFromTheCommandLine(t *testing.T) {
+	s := standin.Gemini(t, offline.Model{}, nil)
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	r := command(t, "--model", "gemini-2.5-flash", "--base-url", s.URL, "--budget", "0.01", "Transports Kervalec")
+	t.Log(r.stderr)
+	require.Equal(t, exitExhausted, r.code, r.stderr)
+	require.Contains(t, r.stdout, "budget exhausted", "the report is there, made from what was there")
+	require.Contains(t, r.stderr, "task_budget_exceeded")
+	require.Contains(t, r.stderr, "Resume point:")
+	require.NotEmpty(t, s.Bodies(), "at least one call was billed")
+	bill, err := s.Bill("gemini", "gemini-2.5-flash")
+	require.NoError(t, err)
+	require.Positive(t, bill)
+	require.LessOrEqual(t, bill.USD(), 0.01)
+	require.NotContains(t, r.stdout+r.stderr, standin.Key)
+
+	enough := command(t, "--model", "gemini-2.5-flash", "--base-url", s.URL, "--budget", "1", "Transports Kervalec")
+	require.Equal(t, exitOK, enough.code, enough.stderr)
+	require.Contains(t, enough.stderr, "Spent: ")
+
+	require.Equal(t, exitRefused, command(t, "--budget", "1", "Transports Kervalec").code, "the offline model costs nothing")
+	require.Equal(t, exitRefused, command(t, "--model", "gemini-2.5-flash", "--budget", "much", "Transports Kervalec").code)
+	require.Equal(t, exitRefused, command(t, "--soft-budget", "1", "Transports Kervalec").code)
+}
+
+func TestPrices(t *testing.T) {
+	r := command(t, "prices", "2.5-flash", "--backend", "gemini")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	require.Contains(t, r.stdout, "days old")
+	require.Contains(t, r.stdout, "gemini-2.5-flash")
+	require.NotContains(t, r.stdout, "gpt")
+	require.Equal(t, exitNotFound, command(t, "prices", "no-such-model").code)
+}

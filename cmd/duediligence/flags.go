@@ -32,6 +32,11 @@ type flags struct {
 	modelFile    string
 	maxCalls     int
 	timeout      time.Duration
+	budget       string
+	softBudget   string
+	targetBudget string
+	ledger       string
+	priceFile    string
 	lang         string
 	quiet        bool
 

@@ -126,6 +126,7 @@ func (p *printer) summary(o *pipeline.Outcome, dir string) {
 		status += " (" + o.Result.Reason + ")"
 	}
 	p.line("%s", text.Get(p.lang, text.CmdSummary, status, o.Stats.ModelCalls, o.Stats.ToolCalls, o.Stats.TokensIn, o.Stats.TokensOut, strings.Join(acted, ", ")))
+	p.spent(o)
 	if dir != "" {
 		p.line("%s", text.Get(p.lang, text.CmdWritten, dir))
 	}

@@ -64,7 +64,10 @@ func (f *flags) options(ctx context.Context, lang text.Lang) (pipeline.Options, 
 	if o.Model, err = f.llm(ctx); err != nil {
 		return o, err
 	}
-	o.RiskModel, err = f.riskModel()
+	if o.RiskModel, err = f.riskModel(); err != nil {
+		return o, err
+	}
+	o.Spend, err = f.spend()
 	return o, err
 }
 

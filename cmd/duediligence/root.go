@@ -35,6 +35,7 @@ const examples = `  duediligence "Transports Kervalec"
   duediligence --source live --siren 552081317 --lang fr --format html > report.html
   duediligence "Transports Kervalec" --since dossier/report.json --fail-on high
   duediligence "Transports Kervalec" --model openai:qwen3 --base-url http://localhost:11434/v1
+  duediligence "Transports Kervalec" --model gemini-2.5-flash --budget 0.10
   duediligence batch suppliers.csv -o dossiers/ -j 4
   duediligence "Transports Kervalec" --journal run.jsonl --quiet > report.md`
 
@@ -66,7 +67,7 @@ func newRootCommand() *cobra.Command {
 	fl.StringVar(&f.since, "since", "", "the last report.json on this supplier: say what changed")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 7 where the rating is at least this: medium, high, critical or stop")
 	fl.Int64Var(&f.purchases, "annual-purchases", 0, "what you spend there in a year, in euros, to rate its dependency on you")
-	cmd.AddCommand(newRedactCommand(), newBatchCommand())
+	cmd.AddCommand(newRedactCommand(), newBatchCommand(), newPricesCommand())
 	return cmd
 }
 
@@ -83,6 +84,11 @@ func (f *flags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.baseURL, "base-url", "", "address of the model's server; required for openai:NAME")
 	fl.DurationVar(&f.modelTimeout, "model-timeout", models.DefaultTimeout, "time allowed for one model call")
 	fl.IntVar(&f.maxCalls, "max-calls", 25, "model calls allowed for the whole run")
+	fl.StringVar(&f.budget, "budget", "", "the most the run may spend on models, in USD, such as 0.10; it can't be exceeded")
+	fl.StringVar(&f.softBudget, "soft-budget", "", "what may be spent without approval, in USD")
+	fl.StringVar(&f.targetBudget, "target-budget", "", "what the run is expected to cost, in USD")
+	fl.StringVar(&f.ledger, "ledger", "memory", "where spending is kept: memory, file:PATH or redis://HOST:PORT")
+	fl.StringVar(&f.priceFile, "price-file", "", "LiteLLM's model_prices_and_context_window.json, to override built-in prices")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time allowed for the whole run")
 	fl.StringVar(&f.lang, "lang", "", "language of the report, en or fr (default: from LANG)")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary on stderr")

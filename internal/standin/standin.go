@@ -39,6 +39,7 @@ type Server struct {
 
 	mu     sync.Mutex
 	bodies [][]byte
+	usage  []genai.GenerateContentResponseUsageMetadata
 }
 
 // Gemini serves llm as the Gemini API would.
@@ -170,6 +171,7 @@ func (s *Server) ask(ctx context.Context, req *model.LLMRequest) (*model.LLMResp
 	if last == nil || last.Content == nil {
 		return nil, fmt.Errorf("standin: the model said nothing")
 	}
+	s.bill(last.UsageMetadata)
 	return last, nil
 }
 

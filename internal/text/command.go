@@ -16,6 +16,9 @@ const (
 	CmdInterrupted      Key = "cmd.interrupted"
 	CmdSummary          Key = "cmd.summary"
 	CmdWritten          Key = "cmd.written"
+	CmdSpentLine        Key = "cmd.spent.line"
+	CmdSpent            Key = "cmd.spent"
+	CmdResumePoint      Key = "cmd.resume_point"
 	CmdNoTime           Key = "cmd.no_time"
 	CmdWhich            Key = "cmd.which"
 	CmdNumber           Key = "cmd.number"
@@ -41,6 +44,9 @@ var commandCatalogue = map[Key]entry{
 		"Exécution : %s ; %d appels au modèle, %d appels d'outils, %d tokens en entrée, %d en sortie ; garde-fous intervenus : %s.",
 	},
 	CmdWritten:          {"Written to %s: report.md, report.json, journal.jsonl", "Écrits dans %s : report.md, report.json, journal.jsonl"},
+	CmdSpentLine:        {"%d calls, %d refused, %s of %s reserved", "%d appels, %d refusés, %s sur %s réservés"},
+	CmdSpent:            {"Spent: %s of %s reserved.", "Dépensé : %s sur %s réservés."},
+	CmdResumePoint:      {"Resume point: %s. Done: %s. Left: %s Token: %s. Run again with a higher --budget; what is done by look-ups costs nothing again.", "Point de reprise : %s. Fait : %s. Reste : %s Jeton : %s. Relancer avec un --budget plus élevé ; ce que font les recherches ne coûte rien de plus."},
 	CmdNoTime:           {"The time allowed (%s) ran out before the supplier was identified; nothing was written. Raise it with --timeout.", "Le délai (%s) a expiré avant que le fournisseur soit identifié ; rien n'a été écrit. L'augmenter avec --timeout."},
 	CmdWhich:            {"Several companies could be meant:", "Plusieurs entreprises sont possibles :"},
 	CmdNumber:           {"Which one? [1-%d] ", "Laquelle ? [1-%d] "},
