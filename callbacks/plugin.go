@@ -83,7 +83,10 @@ func (c *Chain) swapTools(req *model.LLMRequest) {
 // runHooks are the run-level callbacks, which only a plugin has.
 type runHooks struct{ c *Chain }
 
+// onUserMessage returns nil where no guard changed the message: any other answer
+// switches off the plugins that come later.
 func (r runHooks) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (*genai.Content, error) {
+	var changed *genai.Content
 	for _, g := range r.c.guards {
 		if g.OnUserMessage == nil {
 			continue
@@ -95,10 +98,10 @@ func (r runHooks) onUserMessage(ctx agent.InvocationContext, msg *genai.Content)
 		if content != nil {
 			// Several guards may each have something to mask: the next one sees what
 			// this one made of the message.
-			msg = content
+			msg, changed = content, content
 		}
 	}
-	return msg, nil
+	return changed, nil
 }
 
 func callUserMessage(f plugin.OnUserMessageCallback, ctx agent.InvocationContext, msg *genai.Content) (content *genai.Content, err error) {
