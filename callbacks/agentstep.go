@@ -67,7 +67,13 @@ func (a agentHooks) refuse(ctx agent.Context, run *Run, guard string, err error)
 		ev.Stop = run.stop(ev.Agent, guard, r)
 	}
 	a.c.observe(plainContext(ctx), &ev)
-	return genai.NewContentFromText(text.Get(lang, text.GuardPrefix)+r.Text, genai.RoleModel)
+	rendered := text.Get(lang, text.GuardPrefix) + r.Text
+	if run != nil {
+		// ADK gives this content no metadata: an agent used as a tool is known to have
+		// refused by its words.
+		run.rememberRefusal(rendered, r)
+	}
+	return genai.NewContentFromText(rendered, genai.RoleModel)
 }
 
 func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
