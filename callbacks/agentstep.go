@@ -26,7 +26,10 @@ type agentHooks struct {
 // go on where the consumer goes on.
 func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
 	run := runOrNil(ctx)
-	if run != nil && run.stopped.Load() != nil {
+	if content := a.endedEarly(ctx, run); content != nil {
+		return content, nil
+	}
+	if run.isStopped() {
 		// The stop was told where it happened; here only the agent must not start.
 		return &genai.Content{Role: genai.RoleModel}, nil
 	}

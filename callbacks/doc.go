@@ -48,7 +48,8 @@
 //	wrap_model     as on_model_error       (yield the refusal as the error)
 //	wrap_tool      as before_tool          (return the refusal as the error)
 //	on_event       text and results of the event withheld, calls stay paired
-//	on_user_message, before_run            the run ends with the refusal as its error
+//	on_user_message  the run ends with the refusal as its error, whatever its scope
+//	before_run       as before_agent of the first agent, and the Run is stopped
 //
 // A refusal response is final, so on the model side Deny ends the agent's turn as
 // End does. A panic is a Deny with code [CodeGuardPanicked].
@@ -76,7 +77,8 @@
 //
 // # What no chain can cover
 //
-// Live mode, which skips model hooks: an agent with a chain refuses to start it.
+// Live mode, which skips model hooks: an agent with a chain refuses to start it, and
+// a run under a chain's plugin ends with [ErrLive].
 // Tools that run on the provider's servers. Code in your process that holds the
 // API key.
 package callbacks

@@ -123,20 +123,64 @@ func (r runHooks) stop(ctx agent.InvocationContext, guard string, err error) err
 	return refusal
 }
 
+// ErrLive is the error with which a live run under a chain's plugin ends before it
+// begins.
+var ErrLive = errors.New("callbacks: live mode skips the hooks around the model, so a chain refuses it")
+
+// beforeRun never answers ADK itself. ADK drops the content of an early end and
+// stores the user's message once more in its place, as it was before any plugin
+// masked it: the first agent of the run hands the answer out instead.
 func (r runHooks) beforeRun(ctx agent.InvocationContext) (*genai.Content, error) {
+	if ctx.RunConfig() == nil {
+		// ADK gives every run a configuration but a live one.
+		return nil, ErrLive
+	}
 	for _, g := range r.c.guards {
 		if g.BeforeRun == nil {
 			continue
 		}
 		content, err := callBeforeRun(g.BeforeRun, ctx)
-		if err != nil {
-			return nil, r.stop(ctx, g.Name, err)
+		if content == nil && err == nil {
+			continue
 		}
-		if content != nil {
-			return content, nil
+		run := RunOf(ctx)
+		if run == nil {
+			return content, err
 		}
+		run.values.Store(earlyEndID{r.c, ctx.InvocationID()}, &earlyEnd{g.Name, content, err})
+		return nil, nil
 	}
 	return nil, nil
+}
+
+// earlyEnd is what a before_run hook answered, on its way to the first agent.
+type earlyEnd struct {
+	guard   string
+	content *genai.Content
+	err     error
+}
+
+type earlyEndID struct {
+	c          *Chain
+	invocation string
+}
+
+// endedEarly answers for the first agent of a run that a before_run hook ended.
+func (a agentHooks) endedEarly(ctx agent.Context, run *Run) *genai.Content {
+	if run == nil {
+		return nil
+	}
+	v, ok := run.values.LoadAndDelete(earlyEndID{a.c, ctx.InvocationID()})
+	if !ok {
+		return nil
+	}
+	early := v.(*earlyEnd)
+	if early.err == nil {
+		return early.content
+	}
+	refusal := *refusalOf(langOf(run), early.err)
+	refusal.scope = scopeRun
+	return a.refuse(ctx, run, early.guard, &refusal)
 }
 
 func callBeforeRun(f plugin.BeforeRunCallback, ctx agent.InvocationContext) (content *genai.Content, err error) {
