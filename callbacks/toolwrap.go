@@ -137,9 +137,6 @@ func (g *guardedFunctionTool) Run(ctx agent.Context, args any) (map[string]any, 
 }
 
 func (g *guardedFunctionTool) call(ctx agent.Context, s *toolStep) (res map[string]any, err error) {
-	if s.run != nil && ctx != nil && ctx.ToolConfirmation() != nil {
-		s.run.wait(-1)
-	}
 	defer func() {
 		if p := recover(); p != nil {
 			res, err = nil, newPanicError(p)
