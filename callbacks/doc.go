@@ -75,6 +75,9 @@
 // both meet, each call passes the hooks once. A response that a plugin's
 // after_model hook changed is not seen by callbacks on the agent.
 //
+// As a plugin it refuses a call resumed after a confirmation where a hook changed
+// its arguments or a guard wraps tools: ADK runs the raw tool of such a call.
+//
 // # What no chain can cover
 //
 // Live mode, which skips model hooks: an agent with a chain refuses to start it, and

@@ -251,6 +251,7 @@ type modelHooks struct {
 }
 
 func (m modelHooks) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
+	m.c.swapTools(req)
 	if !m.asPlugin && m.standsAside(ctx) {
 		return nil, nil
 	}

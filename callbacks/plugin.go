@@ -58,21 +58,21 @@ func (c *Chain) Plugin(name string) (*plugin.Plugin, error) {
 		OnEventCallback:       r.onEvent,
 		BeforeAgentCallback:   a.before,
 		AfterAgentCallback:    a.after,
-		BeforeModelCallback: func(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
-			pc.swapTools(req)
-			return m.before(ctx, req)
-		},
-		AfterModelCallback:   m.after,
-		OnModelErrorCallback: m.onError,
-		BeforeToolCallback:   t.before,
-		AfterToolCallback:    t.after,
-		OnToolErrorCallback:  t.onError,
+		BeforeModelCallback:   m.before,
+		AfterModelCallback:    m.after,
+		OnModelErrorCallback:  m.onError,
+		BeforeToolCallback:    t.before,
+		AfterToolCallback:     t.after,
+		OnToolErrorCallback:   t.onError,
 	})
 }
 
 // swapTools puts the tool wrapper into the request, where ADK looks a called tool
-// up afterwards: function tools, streaming tools and agents used as tools.
+// up afterwards: every tool as a plugin, and on an agent the ones ADK adds by itself.
 func (c *Chain) swapTools(req *model.LLMRequest) {
+	if req == nil {
+		return
+	}
 	for name, t := range req.Tools {
 		if tl, ok := t.(tool.Tool); ok {
 			req.Tools[name] = c.wrapTool(tl)

@@ -5,8 +5,9 @@ package callbacks
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
-	"slices"
+	"reflect"
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
@@ -18,10 +19,10 @@ import (
 const setModelResponse = "set_model_response"
 
 // toolHooks are the chain's tool callbacks for ADK. They serve the calls that no
-// wrapper of this chain sees: tools ADK adds itself (transfer_to_agent,
-// set_model_response, single-turn sub-agents), unknown names, and calls resumed
-// after a confirmation under a plugin. The tool of such a call runs with the
-// arguments as the model made them: changes that hooks make are not carried over.
+// wrapper of this chain sees: unknown names, calls that somebody else's plugin
+// answered, and calls resumed after a confirmation under a plugin. ADK runs the raw
+// tool of a resumed call, so the chain refuses it where a hook changed the arguments
+// or a guard wraps tools.
 type toolHooks struct {
 	c      *Chain
 	saveAs string
@@ -47,11 +48,18 @@ func (t toolHooks) before(ctx agent.Context, tl tool.Tool, args map[string]any) 
 	}
 	s := t.c.newToolStep(ctx, tl, args)
 	res := s.before()
+	resumed := ctx != nil && ctx.ToolConfirmation() != nil
+	if res == nil && resumed && (len(t.c.h.wrapTool) > 0 || !maps.EqualFunc(s.args, args, equalValues)) {
+		res = s.refuse("", nil, errRawTool)
+	}
 	if s.run != nil {
 		s.run.values.Store(t.id(ctx, tl), s)
 	}
 	return res, nil
 }
+
+// errRawTool is for observers; the model reads that a guard failed.
+var errRawTool = errors.New("the call was resumed after a confirmation, where a plugin can neither change its arguments nor wrap its tool: attach the chain to the agent")
 
 func (t toolHooks) onError(ctx agent.Context, tl tool.Tool, args map[string]any, err error) (map[string]any, error) {
 	if t.c.wraps(tl) {
@@ -94,6 +102,7 @@ func (t toolHooks) unknown(ctx agent.Context, tl tool.Tool, args map[string]any,
 
 func (t toolHooks) after(ctx agent.Context, tl tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
 	if t.c.wraps(tl) {
+		t.save(ctx, tl, result)
 		return nil, nil
 	}
 	s := t.open(ctx, tl)
@@ -108,7 +117,7 @@ func (t toolHooks) after(ctx agent.Context, tl tool.Tool, _, result map[string]a
 	res := s.after(result, err)
 	s.tell(res)
 	t.save(ctx, tl, res)
-	if err == nil && maps.EqualFunc(res, result, equalJSON) {
+	if err == nil && maps.EqualFunc(res, result, equalValues) {
 		return nil, nil
 	}
 	return res, nil
@@ -135,8 +144,4 @@ func (t toolHooks) save(ctx agent.Context, tl tool.Tool, res map[string]any) {
 	}
 }
 
-func equalJSON(a, b any) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && slices.Equal(x, y)
-}
+func equalValues(a, b any) bool { return reflect.DeepEqual(a, b) }

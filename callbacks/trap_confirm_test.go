@@ -139,3 +139,44 @@ func TestP36ARunOutlivesThePauseWhoeverAsks(t *testing.T) {
 		})
 	}
 }
+
+// Fact 6, its exception: ADK looks a resumed call's tool up where a plugin can't wrap
+// it. What the chain can't carry to the tool there, it refuses.
+func TestTrap06AResumedCallNeverRunsUnguarded(t *testing.T) {
+	edits := callbacks.Guard{Name: "edits", BeforeTool: func(_ agent.Context, _ tool.Tool, args map[string]any) (map[string]any, error) {
+		args["to"] = "Kervalec"
+		return nil, nil
+	}}
+	wrapped := 0
+	wraps := callbacks.Guard{Name: "wraps", WrapTool: func(tl tool.Tool) tool.Tool { wrapped++; return tl }}
+	denies := callbacks.Guard{Name: "denies", BeforeTool: func(ctx agent.Context, _ tool.Tool, _ map[string]any) (map[string]any, error) {
+		if ctx.ToolConfirmation() != nil {
+			return nil, callbacks.Deny("no", "not even approved")
+		}
+		return nil, nil
+	}}
+	for name, tc := range map[string]struct {
+		guard    callbacks.Guard
+		onAgent  []string
+		asPlugin string
+	}{
+		"edited arguments": {edits, []string{"Kervalec"}, "refused: a guard failed"},
+		"a wrapped tool":   {wraps, []string{"Acme"}, "refused: a guard failed"},
+		"a refusal":        {denies, nil, "not even approved"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := &callbackstest.Recorder{}
+			c := pause(t, callbacks.New(tc.guard, rec.Guard()), callbackstest.FormPlugin, false)
+			c.answer(t, true)
+			require.Empty(t, c.paid)
+			require.Equal(t, map[string]any{"error": tc.asPlugin}, responses(c.events)[0])
+			told := rec.Events(callbacks.StepTool)
+			require.Equal(t, callbacks.OutcomeRefused, told[len(told)-1].Outcome)
+
+			c = pause(t, callbacks.New(tc.guard), callbackstest.FormAgent, false)
+			c.answer(t, true)
+			require.Equal(t, tc.onAgent, c.paid, "on an agent the wrapper carries it")
+		})
+	}
+	documented(t, "doc.go", "As a plugin it refuses a call resumed after a confirmation where a hook changed its arguments or a guard wraps tools")
+}
