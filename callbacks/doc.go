@@ -78,6 +78,10 @@
 // As a plugin it refuses a call resumed after a confirmation where a hook changed
 // its arguments or a guard wraps tools: ADK runs the raw tool of such a call.
 //
+// A plugin of somebody else's that answers in the model's place leaves the model
+// hooks unrun, those of the same chain's plugin too where it comes first; an answer in
+// a tool's place passes the tool hooks. Put the chain's plugin before all others.
+//
 // # What no chain can cover
 //
 // Live mode, which skips model hooks: an agent with a chain refuses to start it, and

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"sync"
 
 	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/internal/text"
@@ -100,8 +102,11 @@ func (t toolHooks) unknown(ctx agent.Context, tl tool.Tool, args map[string]any,
 	return res
 }
 
-func (t toolHooks) after(ctx agent.Context, tl tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
+func (t toolHooks) after(ctx agent.Context, tl tool.Tool, args, result map[string]any, err error) (map[string]any, error) {
 	if t.c.wraps(tl) {
+		if !t.c.took(ctx) {
+			return t.answered(ctx, tl, args, result, err), nil
+		}
 		t.save(ctx, tl, result)
 		return nil, nil
 	}
@@ -121,6 +126,69 @@ func (t toolHooks) after(ctx agent.Context, tl tool.Tool, _, result map[string]a
 		return nil, nil
 	}
 	return res, nil
+}
+
+// answered takes a call through the hooks that a plugin of somebody else's answered in
+// the tool's place, so that the answer is refused, masked and told like any other.
+func (t toolHooks) answered(ctx agent.Context, tl tool.Tool, args, result map[string]any, err error) map[string]any {
+	if isConfirmation(err) {
+		return nil
+	}
+	t.c.take(ctx)
+	s := t.c.newToolStep(ctx, tl, args)
+	res := s.before()
+	if res == nil {
+		s.ev.Outcome = OutcomeReplaced
+		if err != nil {
+			s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, CodeToolFailed, err
+		}
+		res = s.after(result, err)
+	}
+	s.tell(res)
+	if err == nil && maps.EqualFunc(res, result, equalValues) {
+		return nil
+	}
+	return res
+}
+
+// takenCalls are the calls of one Run whose hooks have run. A call's actions are the
+// one thing that the tool's context and the callbacks' share and no other call has.
+type takenCalls struct {
+	mu    sync.Mutex
+	calls map[*session.EventActions]struct{}
+}
+
+type takenCallsID struct{ c *Chain }
+
+func (c *Chain) takenCalls(run *Run) *takenCalls {
+	id := takenCallsID{c.identity()}
+	if v, ok := run.values.Load(id); ok {
+		return v.(*takenCalls)
+	}
+	v, _ := run.values.LoadOrStore(id, &takenCalls{calls: make(map[*session.EventActions]struct{})})
+	return v.(*takenCalls)
+}
+
+func (c *Chain) take(ctx agent.Context) {
+	if run := runOrNil(ctx); run != nil {
+		t := c.takenCalls(run)
+		t.mu.Lock()
+		t.calls[ctx.Actions()] = struct{}{}
+		t.mu.Unlock()
+	}
+}
+
+// took is true where there is no Run to remember it in.
+func (c *Chain) took(ctx agent.Context) bool {
+	run := runOrNil(ctx)
+	if run == nil {
+		return true
+	}
+	t := c.takenCalls(run)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, ok := t.calls[ctx.Actions()]
+	return ok
 }
 
 func (t toolHooks) open(ctx agent.Context, tl tool.Tool) *toolStep {

@@ -118,6 +118,7 @@ func (g *guardedFunctionTool) Run(ctx agent.Context, args any) (map[string]any, 
 		return nil, fmt.Errorf("tool %q: arguments are %T, not an object", g.Name(), args)
 	}
 	ctx = carryRun(ctx)
+	g.c.take(ctx)
 	s := g.c.newToolStep(ctx, g.Tool, m)
 	res := s.before()
 	var err error
