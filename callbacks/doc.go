@@ -85,7 +85,27 @@
 // # What no chain can cover
 //
 // Live mode, which skips model hooks: an agent with a chain refuses to start it, and
-// a run under a chain's plugin ends with [ErrLive].
-// Tools that run on the provider's servers. Code in your process that holds the
-// API key.
+// a run under a chain's plugin ends with [ErrLive]. Tools that run on the provider's
+// servers. Code in your process that holds the API key.
+//
+// As a plugin, a model that panics or yields nothing: only the model wrapper, on an
+// agent, makes an error of it.
+//
+// Streams: chunks that were handed out before a refusal or a fallback can't be taken
+// back. Only the final response is stored.
+//
+// # What ADK does beside the hooks
+//
+// It writes the arguments of every tool call into its execute_tool span before any
+// hook has run. It drops what a step without an event leaves behind, one whose model
+// failed or whose long-running tool answered nil: state, artifacts and actions; and the
+// record of artifacts that model hooks save, always. What must last belongs in the
+// [Run].
+//
+// It hands thoughts on as text: to the agents that read another agent's turns, and to
+// the outer agent of an agent used as a tool.
+//
+// It calls after_run at a pause for an approval as well as at the end. In hooks, the
+// context's Agent, Session, RunConfig and Memory are nil, EndInvocation does nothing
+// and WithAgentTimeout returns nil: use its strings, its State, and [End] or [Stop].
 package callbacks

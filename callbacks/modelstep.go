@@ -6,6 +6,7 @@ package callbacks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -130,6 +131,12 @@ func (s *modelStep) after(ctx agent.Context, resp *model.LLMResponse) *model.LLM
 		out.UsageMetadata = resp.UsageMetadata
 	}
 	s.ev.Usage = out.UsageMetadata
+	if s.ev.Outcome == OutcomeAllowed && out.ErrorCode != "" && out.Content == nil {
+		// Providers report a blocked prompt or a malformed call in a response; ADK
+		// counts it as none of its errors.
+		s.ev.Outcome, s.ev.Code, s.ev.Reason = OutcomeFailed, CodeModelFailed, out.ErrorCode
+		s.ev.Err = fmt.Errorf("the model answered with %s: %s", out.ErrorCode, out.ErrorMessage)
+	}
 	return s.finish(ctx, out)
 }
 
