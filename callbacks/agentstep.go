@@ -4,6 +4,7 @@
 package callbacks
 
 import (
+	"context"
 	"iter"
 	"time"
 
@@ -43,6 +44,7 @@ func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
 			return a.refuse(ctx, run, h.guard, err), nil
 		}
 		if content != nil {
+			a.tell(ctx, func(ev *Event) { ev.Outcome, ev.Guard = OutcomeReplaced, h.guard })
 			return content, nil
 		}
 	}
@@ -61,15 +63,15 @@ func callAgentHook(f func(agent.Context) (*genai.Content, error), ctx agent.Cont
 func (a agentHooks) refuse(ctx agent.Context, run *Run, guard string, err error) *genai.Content {
 	lang := langOf(run)
 	r := refusalOf(lang, err)
-	ev := agentEvent(ctx)
-	ev.Outcome, ev.Guard, ev.Code, ev.Reason, ev.Err = OutcomeRefused, guard, r.Code, r.reason(), r.Unwrap()
-	if isPanic(err) {
-		ev.Outcome = OutcomePanicked
-	}
-	if r.scope == scopeRun && run != nil {
-		ev.Stop = run.stop(ev.Agent, guard, r)
-	}
-	a.c.observe(plainContext(ctx), &ev)
+	a.tell(ctx, func(ev *Event) {
+		ev.Outcome, ev.Guard, ev.Code, ev.Reason, ev.Err = OutcomeRefused, guard, r.Code, r.reason(), r.Unwrap()
+		if isPanic(err) {
+			ev.Outcome = OutcomePanicked
+		}
+		if r.scope == scopeRun && run != nil {
+			ev.Stop = run.stop(ev.Agent, guard, r)
+		}
+	})
 	rendered := text.Get(lang, text.GuardPrefix) + r.Text
 	if run != nil {
 		// ADK gives this content no metadata: an agent used as a tool is known to have
@@ -90,15 +92,33 @@ func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
 			return a.refuse(ctx, runOrNil(ctx), h.guard, err), nil
 		}
 		if content != nil {
+			a.tell(ctx, func(ev *Event) { ev.Outcome, ev.Guard = OutcomeReplaced, h.guard })
 			return content, nil
 		}
 	}
 	if !a.wrapped {
-		ev := agentEvent(ctx)
-		a.c.observe(plainContext(ctx), &ev)
+		a.tell(ctx, func(*Event) {})
 	}
 	return nil, nil
 }
+
+// tell tells of the agent's end, or leaves it to the toldAgent that stands around the
+// agent and tells once.
+func (a agentHooks) tell(ctx agent.Context, decide func(*Event)) {
+	if a.wrapped && ctx != nil {
+		id := toldID{ctx.InvocationID(), ctx.Branch(), ctx.AgentName()}
+		if ev, ok := ctx.Value(id).(*Event); ok {
+			decide(ev)
+			return
+		}
+	}
+	ev := agentEvent(ctx)
+	decide(&ev)
+	a.c.observe(plainContext(ctx), &ev)
+}
+
+// toldID is the key in an agent's context of the event its toldAgent will tell.
+type toldID struct{ invocation, branch, agent string }
 
 func agentEvent(ctx agent.Context) Event {
 	ev := Event{Step: StepAgent, Outcome: OutcomeAllowed, Start: time.Now()}
@@ -150,7 +170,8 @@ func (t *toldAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, e
 			ev.Duration = time.Since(ev.Start)
 			t.c.observe(ctx, &ev)
 		}()
-		for e, err := range t.Agent.Run(ctx) {
+		inner := ctx.WithContext(context.WithValue(ctx, toldID{ev.Invocation, ev.Branch, ev.Agent}, &ev))
+		for e, err := range t.Agent.Run(inner) {
 			if err != nil {
 				ev.Outcome, ev.Code, ev.Err = OutcomeFailed, CodeAgentFailed, err
 				if isPanic(err) {

@@ -4,6 +4,8 @@
 package callbacks_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +13,7 @@ import (
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/agent/workflowagents/sequentialagent"
 	"google.golang.org/adk/v2/plugin"
 	"google.golang.org/adk/v2/tool"
 	"google.golang.org/adk/v2/tool/agenttool"
@@ -51,5 +54,51 @@ func TestP05ARefusedAgentToolIsNoAnswer(t *testing.T) {
 			require.NoError(t, out.err)
 			require.Equal(t, []map[string]any{{"error": "not this agent"}}, responses(out.events))
 		})
+	}
+}
+
+// Fact 4 and P21: an error of before_agent lets a sequence go on where the consumer
+// goes on, as ADK's web server does. A refusal is content and ends that agent; content
+// ends it too. Each is told once, also under a guard that wraps the agent.
+func TestTrap04ARefusedAgentDoesNotRunAndIsToldOnce(t *testing.T) {
+	wraps := callbacks.Guard{Name: "wraps", WrapAgent: func(a agent.Agent) agent.Agent { return a }}
+	answers := callbacks.Guard{Name: "refusing", BeforeAgent: func(agent.Context) (*genai.Content, error) {
+		return genai.NewContentFromText("instead", genai.RoleModel), nil
+	}}
+	for name, tc := range map[string]struct {
+		guard   callbacks.Guard
+		text    string
+		outcome callbacks.Outcome
+	}{
+		"deny":    {refusing(callbacks.HookBeforeAgent, func() error { return callbacks.Deny("no", "no") }), "[guard] no", callbacks.OutcomeRefused},
+		"error":   {refusing(callbacks.HookBeforeAgent, func() error { return errors.New("bug") }), "[guard] refused: a guard failed", callbacks.OutcomeRefused},
+		"panic":   {refusing(callbacks.HookBeforeAgent, func() error { panic("bug") }), "[guard] refused: a guard failed", callbacks.OutcomePanicked},
+		"content": {answers, "instead", callbacks.OutcomeReplaced},
+	} {
+		for _, wrapped := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/wrapped %v", name, wrapped), func(t *testing.T) {
+				rec := &callbackstest.Recorder{}
+				chain := callbacks.New(tc.guard, rec.Guard())
+				if wrapped {
+					chain = chain.With(wraps)
+				}
+				m := callbackstest.Script(callbackstest.Say("ran"))
+				next := callbackstest.Script(callbackstest.Say("next"))
+				first := build(t, chain, llmagent.Config{Name: "first", Model: m, OutputKey: "out"})
+				seq, err := sequentialagent.New(sequentialagent.Config{AgentConfig: agent.Config{
+					Name: "seq", SubAgents: []agent.Agent{first, plainAgent(t, llmagent.Config{Name: "second", Model: next})},
+				}})
+				require.NoError(t, err)
+				l := launch(t, seq, agent.StreamingModeNone)
+				require.Empty(t, l.errs)
+				require.Equal(t, []string{tc.text, "next"}, texts(l.events), "that agent ends, its followers run")
+				require.Zero(t, m.Calls())
+				require.NotContains(t, l.state(t), "out")
+				told := rec.Events(callbacks.StepAgent)
+				require.Len(t, told, 1)
+				require.Equal(t, tc.outcome, told[0].Outcome)
+				require.Equal(t, "refusing", told[0].Guard)
+			})
+		}
 	}
 }
