@@ -19,6 +19,8 @@ import (
 // agentHooks are the chain's agent callbacks for ADK.
 type agentHooks struct {
 	c *Chain
+	// asPlugin says that they are a plugin's.
+	asPlugin bool
 	// wrapped says that an agentWrapper tells of the agent's end.
 	wrapped bool
 }
@@ -26,6 +28,9 @@ type agentHooks struct {
 // before refuses with content, not with an error: an error there lets a sequence
 // go on where the consumer goes on.
 func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
+	if a.standsAside(ctx) {
+		return nil, nil
+	}
 	run := runOrNil(ctx)
 	if content := a.endedEarly(ctx, run); content != nil {
 		return content, nil
@@ -49,6 +54,22 @@ func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
 		}
 	}
 	return nil, nil
+}
+
+// standsAside reports whether the same chain acts as a plugin for this agent, which
+// ADK asks first.
+func (a agentHooks) standsAside(ctx agent.Context) bool {
+	run := runOrNil(ctx)
+	if run == nil {
+		return false
+	}
+	id := pluginAgentID(a.c.agentStepID(ctx))
+	if a.asPlugin {
+		run.values.Store(id, true)
+		return false
+	}
+	_, ok := run.values.Load(id)
+	return ok
 }
 
 func callAgentHook(f func(agent.Context) (*genai.Content, error), ctx agent.Context) (content *genai.Content, err error) {
@@ -82,6 +103,9 @@ func (a agentHooks) refuse(ctx agent.Context, run *Run, guard string, err error)
 }
 
 func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
+	if a.standsAside(ctx) {
+		return nil, nil
+	}
 	for _, h := range a.c.h.afterAgent {
 		content, err := callAgentHook(h.f, ctx)
 		if h.monitored {
@@ -105,9 +129,8 @@ func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
 // tell tells of the agent's end, or leaves it to the toldAgent that stands around the
 // agent and tells once.
 func (a agentHooks) tell(ctx agent.Context, decide func(*Event)) {
-	if a.wrapped && ctx != nil {
-		id := toldID{ctx.InvocationID(), ctx.Branch(), ctx.AgentName()}
-		if ev, ok := ctx.Value(id).(*Event); ok {
+	if ctx != nil {
+		if ev, ok := ctx.Value(toldID(a.c.agentStepID(ctx))).(*Event); ok {
 			decide(ev)
 			return
 		}
@@ -117,8 +140,15 @@ func (a agentHooks) tell(ctx agent.Context, decide func(*Event)) {
 	a.c.observe(plainContext(ctx), &ev)
 }
 
-// toldID is the key in an agent's context of the event its toldAgent will tell.
-type toldID struct{ invocation, branch, agent string }
+// agentStepID is what a model step's is; it names the agent's own step.
+func (c *Chain) agentStepID(ctx agent.Context) modelStepID { return c.stepID(ctx, ctx.AgentName()) }
+
+type (
+	// toldID is the key in an agent's context of the event its toldAgent will tell.
+	toldID modelStepID
+	// pluginAgentID is the key in the Run of an agent that the chain's plugin serves.
+	pluginAgentID modelStepID
+)
 
 func agentEvent(ctx agent.Context) Event {
 	ev := Event{Step: StepAgent, Outcome: OutcomeAllowed, Start: time.Now()}
@@ -170,7 +200,7 @@ func (t *toldAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, e
 			ev.Duration = time.Since(ev.Start)
 			t.c.observe(ctx, &ev)
 		}()
-		inner := ctx.WithContext(context.WithValue(ctx, toldID{ev.Invocation, ev.Branch, ev.Agent}, &ev))
+		inner := ctx.WithContext(context.WithValue(ctx, toldID(t.c.stepID(ctx, ev.Agent)), &ev))
 		for e, err := range t.Agent.Run(inner) {
 			if err != nil {
 				ev.Outcome, ev.Code, ev.Err = OutcomeFailed, CodeAgentFailed, err

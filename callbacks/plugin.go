@@ -48,7 +48,7 @@ func (c *Chain) Plugin(name string) (*plugin.Plugin, error) {
 
 	m := modelHooks{c: pc, asPlugin: true}
 	t := toolHooks{c: pc}
-	a := agentHooks{c: pc}
+	a := agentHooks{c: pc, asPlugin: true}
 	r := runHooks{c: pc}
 	return plugin.New(plugin.Config{
 		Name:                  name,

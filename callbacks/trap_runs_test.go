@@ -102,3 +102,32 @@ func TestTrap04ARefusedAgentDoesNotRunAndIsToldOnce(t *testing.T) {
 		}
 	}
 }
+
+// The same chain as plugin and on the agent: the agent's steps pass it once too.
+func TestP15TheSameChainTwiceRunsAgentHooksOnce(t *testing.T) {
+	for name, wraps := range map[string]bool{"plain": false, "wrapped": true} {
+		t.Run(name, func(t *testing.T) {
+			before, after := 0, 0
+			rec := &callbackstest.Recorder{}
+			counts := callbacks.Guard{
+				Name:        "counts",
+				BeforeAgent: func(agent.Context) (*genai.Content, error) { before++; return nil, nil },
+				AfterAgent:  func(agent.Context) (*genai.Content, error) { after++; return nil, nil },
+			}
+			if wraps {
+				counts.WrapAgent = func(a agent.Agent) agent.Agent { return a }
+				counts.Info = func() callbacks.Info { return callbacks.Info{Needs: []callbacks.Hook{callbacks.HookBeforeAgent}} }
+			}
+			chain := callbacks.New(counts, rec.Guard())
+			p, err := chain.Plugin("p")
+			require.NoError(t, err)
+			seq, err := sequentialagent.New(sequentialagent.Config{AgentConfig: agent.Config{
+				Name: "seq", SubAgents: []agent.Agent{build(t, chain, llmagent.Config{Model: callbackstest.Script(callbackstest.Say("answer"))})},
+			}})
+			require.NoError(t, err)
+			require.NoError(t, play(t, seq, agent.StreamingModeNone, p).err)
+			require.Equal(t, []int{2, 2}, []int{before, after}, "the sequence and the agent")
+			require.Len(t, rec.Events(callbacks.StepAgent), 2)
+		})
+	}
+}
