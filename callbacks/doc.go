@@ -105,7 +105,7 @@
 // It hands thoughts on as text: to the agents that read another agent's turns, and to
 // the outer agent of an agent used as a tool.
 //
-// It calls after_run at a pause for an approval as well as at the end. In hooks, the
-// context's Agent, Session, RunConfig and Memory are nil, EndInvocation does nothing
-// and WithAgentTimeout returns nil: use its strings, its State, and [End] or [Stop].
+// It calls after_run at a pause for an approval as well as at the end. Most contexts
+// that hooks get return nil from Agent, Session, RunConfig, Memory and WithAgentTimeout,
+// and EndInvocation does nothing: use their strings, their State, and [End] or [Stop].
 package callbacks

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
@@ -54,6 +55,29 @@ func TestP01AFailedModelIsToldOnce(t *testing.T) {
 			require.ErrorIs(t, told[0].Err, down)
 		})
 	}
+}
+
+// P9: in hooks, ADK's context has methods that return nil or do nothing. A hook that
+// trips over one refuses its step and harms nothing else; what they were for is done by
+// End and Stop.
+func TestP09AHookThatTripsOverTheContextFailsClosed(t *testing.T) {
+	trips := callbacks.Guard{Name: "trips", BeforeModel: func(ctx agent.Context, _ *model.LLMRequest) (*model.LLMResponse, error) {
+		_, cancel := ctx.WithAgentTimeout(time.Second)
+		defer cancel()
+		return nil, nil
+	}}
+	for _, form := range allForms {
+		t.Run(form, func(t *testing.T) {
+			rec := &callbackstest.Recorder{}
+			m := callbackstest.Script()
+			root, plugins := attached(t, callbacks.New(trips, rec.Guard()), form, llmagent.Config{Model: m})
+			l := launch(t, root, agent.StreamingModeNone, plugins...)
+			require.Equal(t, []string{"[guard] refused: a guard failed"}, texts(l.events))
+			require.Zero(t, m.Calls())
+			require.Equal(t, callbacks.OutcomePanicked, rec.Events(callbacks.StepModel)[0].Outcome)
+		})
+	}
+	documented(t, "doc.go", "EndInvocation does nothing: use their strings, their State, and [End] or [Stop].")
 }
 
 // P13: ADK gives all chunks of a step one state delta, so that the first shows what
