@@ -279,6 +279,8 @@ func TestTrap20ConcurrentRunsWithAToolsetDoNotRace(t *testing.T) {
 	tools := make([]tool.Tool, 0, 8)
 	tools = append(tools, callbackstest.Tool("lookup"))
 	a := build(t, callbacks.New(allow("a")), llmagent.Config{
+		// ADK's runner writes the mode of a root agent that has none at every run.
+		Mode:  llmagent.ModeChat,
 		Tools: tools, Toolsets: []tool.Toolset{toolset{callbackstest.Tool("other")}},
 		Model: callbackstest.Script(callbackstest.Say("answer")).Repeat(),
 	})
