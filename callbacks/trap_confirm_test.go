@@ -60,19 +60,32 @@ func pause(t *testing.T, chain *callbacks.Chain, form callbackstest.Form, byHook
 	return c
 }
 
-func (c *pausedCall) answer(t *testing.T, confirmed bool) {
+// question is the id of the call by which ADK asks for an approval, or empty.
+func (c *pausedCall) question(t *testing.T) string {
 	t.Helper()
-	var id string
 	for _, fc := range calls(c.stored(t)) {
 		if fc.Name == toolconfirmation.FunctionCallName {
-			id = fc.ID
+			return fc.ID
 		}
 	}
+	return ""
+}
+
+// answer resumes the run with a person's answer.
+func (c *pausedCall) answer(t *testing.T, confirmed bool) {
+	t.Helper()
+	c.tryAnswer(t, confirmed)
+	require.Empty(t, c.errs)
+}
+
+// tryAnswer is answer where ADK may lose the call.
+func (c *pausedCall) tryAnswer(t *testing.T, confirmed bool) {
+	t.Helper()
+	id := c.question(t)
 	require.NotEmpty(t, id, "the run waits for an approval")
 	part := genai.NewPartFromFunctionResponse(toolconfirmation.FunctionCallName, map[string]any{"confirmed": confirmed})
 	part.FunctionResponse.ID = id
 	c.send(t, &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{part}}, agent.StreamingModeNone)
-	require.Empty(t, c.errs)
 }
 
 func forms(t *testing.T, f func(t *testing.T, form callbackstest.Form)) {

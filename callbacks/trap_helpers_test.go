@@ -17,6 +17,7 @@ import (
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/agent/workflowagents/parallelagent"
 	"google.golang.org/adk/v2/agent/workflowagents/sequentialagent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/plugin"
@@ -36,7 +37,7 @@ type launched struct {
 
 // endless is the number of events after which launch takes a run for one without
 // end.
-const endless = 500
+const endless = 200
 
 func launch(t *testing.T, root agent.Agent, mode agent.StreamingMode, plugins ...*plugin.Plugin) *launched {
 	t.Helper()
@@ -176,4 +177,11 @@ func roots(t *testing.T) map[string]func(agent.Agent) agent.Agent {
 			return s
 		},
 	}
+}
+
+func parallelOf(t *testing.T, subs ...agent.Agent) agent.Agent {
+	t.Helper()
+	par, err := parallelagent.New(parallelagent.Config{AgentConfig: agent.Config{Name: "par", SubAgents: subs}})
+	require.NoError(t, err)
+	return par
 }
