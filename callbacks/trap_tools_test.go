@@ -119,10 +119,11 @@ func TestP08APanickingToolHookLeavesTheProcessAlive(t *testing.T) {
 		})
 		return
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), child+"=1")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
+	require.Contains(t, string(out), "--- PASS: "+t.Name())
 }
 
 // P14 and fact 15: a long-running tool that answers nil answers later. ADK makes no
