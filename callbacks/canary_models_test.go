@@ -282,19 +282,9 @@ func TestCanaryP59ThoughtLoopsHaveNoBound(t *testing.T) {
 
 func TestCanaryP62APartIsSharedByChunkAndFinal(t *testing.T) {
 	part := genai.NewPartFromFunctionCall("lookup", map[string]any{"q": "x"})
-	first := true
-	m := modelFunc(func(_ context.Context, _ *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
-		if !first {
-			yield(say("done"), nil)
-			return
-		}
-		first = false
-		content := &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{part}}
-		_ = yield(&model.LLMResponse{Content: content, Partial: true}, nil) && yield(&model.LLMResponse{Content: content}, nil)
-	})
 	tl := callbackstest.Tool("lookup")
-	launch(t, plainAgent(t, llmagent.Config{
-		Model: m, Tools: []tool.Tool{tl},
+	l := launch(t, plainAgent(t, llmagent.Config{
+		Model: twice(part), Tools: []tool.Tool{tl},
 		AfterModelCallbacks: onAfterModel(func(_ agent.Context, resp *model.LLMResponse, _ error) (*model.LLMResponse, error) {
 			for _, p := range resp.Content.Parts {
 				if p.FunctionCall != nil {
@@ -305,4 +295,7 @@ func TestCanaryP62APartIsSharedByChunkAndFinal(t *testing.T) {
 		}),
 	}), agent.StreamingModeSSE)
 	require.Equal(t, []map[string]any{{"q": "x!!"}}, tl.Calls(), revisit(t, "modelwrap.go"))
+	id := calls(l.events)[0].ID
+	require.Equal(t, id, calls(l.events)[1].ID, revisit(t, "modelwrap.go"))
+	require.Regexp(t, "^adk-", id, revisit(t, "modelwrap.go"))
 }
