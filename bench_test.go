@@ -66,7 +66,7 @@ func measure(b *testing.B, p *pipeline.Pipeline, s supplier.Subject) cost {
 	out, err := p.Run(b.Context(), s, kervalec)
 	took := time.Since(start)
 	runtime.ReadMemStats(&after)
-	if err != nil || out.Report.Narrative != "model" {
+	if err != nil || out.Report.Narrative.Template {
 		b.Fatalf("the run went wrong: %v, %v", err, out)
 	}
 	return cost{took, after.Mallocs - before.Mallocs}

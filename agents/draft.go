@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/gardefou/gardefou/internal/text"
 )
 
 // citation is how a draft cites evidence: [E-REG-001].
@@ -48,35 +46,6 @@ func ParseDraft(draft string) []DraftSection {
 	return out
 }
 
-// CheckDraft returns what is wrong with a draft: a section missing, one that does
-// not cite although it rests on evidence, evidence cited that does not exist.
-func CheckDraft(draft string, want []Section, lang text.Lang) []string {
-	var faults []string
-	known := make(map[string]bool)
-	for _, s := range want {
-		for _, id := range s.Evidence() {
-			known[id] = true
-		}
-	}
-	got := ParseDraft(draft)
-	for _, s := range want {
-		i := slices.IndexFunc(got, func(d DraftSection) bool { return d.Title == s.Title })
-		if i < 0 || len(got[i].Paragraphs) == 0 {
-			faults = append(faults, text.Get(lang, text.DraftNoSection, s.Title))
-			continue
-		}
-		if len(s.Evidence()) > 0 && !citation.MatchString(strings.Join(got[i].Paragraphs, " ")) {
-			faults = append(faults, text.Get(lang, text.DraftNoCitation, s.Title))
-		}
-	}
-	for _, m := range citation.FindAllStringSubmatch(draft, -1) {
-		if !known[m[1]] {
-			faults = append(faults, text.Get(lang, text.UnknownEvidence, m[1]))
-		}
-	}
-	return faults
-}
-
 // Citations returns the evidence ids cited in a paragraph, each once, in order.
 func Citations(paragraph string) []string {
 	ids := []string{}
@@ -86,4 +55,9 @@ func Citations(paragraph string) []string {
 		}
 	}
 	return ids
+}
+
+// StripCitations returns a paragraph without its citations.
+func StripCitations(paragraph string) string {
+	return strings.Join(strings.Fields(citation.ReplaceAllString(paragraph, " ")), " ")
 }

@@ -30,3 +30,8 @@ const MaxSupplierLen = 80
 
 // MaxRounds is how many times the writer may write.
 const MaxRounds = 2
+
+// Researchers returns the names of the agents that report findings.
+func Researchers() []string {
+	return []string{RegistryResearcher, FinanceResearcher, ReputationResearcher}
+}

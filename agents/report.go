@@ -7,6 +7,8 @@ import (
 	"context"
 	"strings"
 
+	"google.golang.org/genai"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool/functiontool"
@@ -72,7 +74,7 @@ func (b *builder) reviewer() (member, error) {
 			lang := text.Parse(callbacks.Lang(ctx))
 			// What the model thinks of the draft comes on top of this check, never in
 			// its place.
-			if faults := CheckDraft(rec.Draft, Sections(rec.Facts, lang), lang); len(faults) > 0 {
+			if faults := CheckDraft(rec.Draft, rec.Facts, lang); len(faults) > 0 {
 				return nil, &safeError{strings.Join(faults[:min(3, len(faults))], "; ")}
 			}
 			recordKey.Of(ctx).do(func(r *record) { r.approved = true })
@@ -95,6 +97,7 @@ func (b *builder) reviewer() (member, error) {
 	return member{
 		cfg: b.config(Reviewer, "Reviews the report.", text.InstructionReviewer, approve, change),
 		guards: []callbacks.Guard{
+			needsDraft(),
 			guards.AllowTools(ApproveReport, RequestChanges),
 			guards.IsolateFunc(func(ctx context.Context) (string, error) {
 				rec := RecordOf(ctx)
@@ -105,4 +108,17 @@ func (b *builder) reviewer() (member, error) {
 			b.agentBudget(),
 		},
 	}, nil
+}
+
+// needsDraft skips the review of nothing, where the writer failed.
+func needsDraft() callbacks.Guard {
+	return callbacks.Guard{
+		Name: "needs_draft",
+		BeforeAgent: func(ctx agent.Context) (*genai.Content, error) {
+			if RecordOf(ctx).Draft == "" {
+				return &genai.Content{Role: genai.RoleModel}, nil
+			}
+			return nil, nil
+		},
+	}
 }

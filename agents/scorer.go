@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/session"
@@ -21,9 +20,15 @@ import (
 	"github.com/gardefou/gardefou/redact"
 )
 
-// newScorer makes the agent that is plain code: it reads what the look-ups stashed
-// in the Run and rates it. It calls no model.
-func newScorer(src Sources) (agent.Agent, error) {
+// scorer rates what the look-ups stashed in the Run. It calls no model.
+type scorer struct {
+	src       Sources
+	model     *risk.Model
+	purchases *int64
+}
+
+// agent makes the agent that is plain code.
+func (s scorer) agent() (agent.Agent, error) {
 	return agent.New(agent.Config{
 		Name:        RiskScorer,
 		Description: "Rates the facts. No model.",
@@ -32,7 +37,7 @@ func newScorer(src Sources) (agent.Agent, error) {
 				if run := callbacks.RunOf(ctx); run != nil && run.Stopped() != nil {
 					return
 				}
-				if err := Score(ctx, src, src.AsOf()); err != nil {
+				if err := s.score(ctx, true); err != nil {
 					yield(nil, err)
 					return
 				}
@@ -50,18 +55,18 @@ func newScorer(src Sources) (agent.Agent, error) {
 	})
 }
 
-// Score gathers the stashed facts of the Run and rates them. With src it makes the
-// look-ups that no researcher made, so that a model that never called its tool
-// costs the report nothing; without src they stay "not asked".
-func Score(ctx context.Context, src Sources, asOf time.Time) error {
+// score gathers the stashed facts of the Run and rates them. To complete means to make
+// the look-ups that no researcher made, so that a model that never called its tool
+// costs the report nothing; otherwise they stay "not asked".
+func (s scorer) score(ctx context.Context, complete bool) error {
 	stashed := guards.Stashed(ctx)
 	var completed []string
-	if src != nil {
+	if complete {
 		for _, l := range lookups {
 			if stashed[l.name] != nil {
 				continue
 			}
-			res, err := masked(ctx, l.result(ctx, src, subjectOf(ctx)))
+			res, err := masked(ctx, l.result(ctx, s.src, subjectOf(ctx)))
 			if err != nil {
 				return fmt.Errorf("agents: completing %s: %w", l.name, err)
 			}
@@ -73,7 +78,7 @@ func Score(ctx context.Context, src Sources, asOf time.Time) error {
 	if err != nil {
 		return fmt.Errorf("agents: reading the look-ups: %w", err)
 	}
-	result := risk.Score(facts.Risk(nil), asOf)
+	result := s.model.Score(facts.Risk(s.purchases), s.src.AsOf())
 	recordKey.Of(ctx).do(func(r *record) {
 		r.facts, r.risk = facts, &result
 		for _, name := range completed {

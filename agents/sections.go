@@ -269,7 +269,7 @@ func reputationSection(f sources.Facts, lang text.Lang) Section {
 	}
 	if w.unread(r.News.Envelope, text.TopicNews) {
 		for _, s := range r.News.Items {
-			if s.Gravity > 0 || s.Review != "" {
+			if s.Gravity > 0 || s.ToRead != "" {
 				w.say([]string{s.Evidence}, text.SayStory, s.Title, text.Date(lang, s.Seen), strings.Join(s.Domains, ", "))
 			}
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/pipeline/risk"
 )
 
 // Options are what a team is built from.
@@ -38,6 +39,10 @@ type Options struct {
 	// MaxCalls bounds the model calls of the whole run, AgentCalls those of each
 	// agent. Zero means the guards' defaults.
 	MaxCalls, AgentCalls int
+	// RiskModel rates the facts; nil means the built-in model. AnnualPurchases is what
+	// the buyer spends at the supplier in a year, in euros; nil where not given.
+	RiskModel       *risk.Model
+	AnnualPurchases *int64
 	// AsPlugin attaches the guards to the runner instead of to each agent.
 	AsPlugin bool
 	// Extra guards stand first in the chain of the named agent. For tests.
@@ -53,7 +58,12 @@ type Team struct {
 	Root   agent.Agent
 	Plugin *plugin.Plugin
 	chains []NamedChain
+	scorer scorer
 }
+
+// Score rates what the Run of ctx has found so far, without any further look-up: for a
+// run that ended before its scorer came.
+func (t *Team) Score(ctx context.Context) error { return t.scorer.score(ctx, false) }
 
 // A NamedChain is the chain of one agent, or of the runner.
 type NamedChain struct {
@@ -68,7 +78,6 @@ func (t *Team) Chains() []NamedChain { return t.chains }
 type member struct {
 	cfg    llmagent.Config
 	guards []callbacks.Guard // of this agent alone
-	child  bool              // of the parallel agent: its failure is contained
 }
 
 // New builds the team.
@@ -91,7 +100,11 @@ func New(o Options) (*Team, error) {
 		}
 		research = append(research, a)
 	}
-	scorer, err := newScorer(o.Sources)
+	if o.RiskModel == nil {
+		o.RiskModel = risk.DefaultModel()
+	}
+	b.scorer = scorer{o.Sources, o.RiskModel, o.AnnualPurchases}
+	scorer, err := b.scorer.agent()
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +141,7 @@ func (b *builder) team(research []agent.Agent, scorer, writer, reviewer agent.Ag
 	if err != nil {
 		return nil, err
 	}
-	t := &Team{Root: root, chains: b.chains}
+	t := &Team{Root: root, chains: b.chains, scorer: b.scorer}
 	if b.o.AsPlugin {
 		chain := callbacks.New(b.pluginGuards()...)
 		if t.Plugin, err = chain.Plugin("gardefou"); err != nil {
@@ -141,6 +154,7 @@ func (b *builder) team(research []agent.Agent, scorer, writer, reviewer agent.Ag
 
 type builder struct {
 	o             Options
+	scorer        scorer
 	runBudget     callbacks.Guard
 	redact, stash callbacks.Guard
 	members       []member
@@ -151,15 +165,13 @@ type builder struct {
 // agent itself and has no other form.
 func (b *builder) build(m member) (agent.Agent, error) {
 	b.members = append(b.members, m)
-	own := []callbacks.Guard{}
-	if m.child {
-		own = append(own, guards.Contain())
-	}
+	own := []callbacks.Guard{guards.Contain()}
 	if b.o.Bare {
 		return llmagent.New(bare(m, b.stash))
 	}
 	if !b.o.AsPlugin {
 		own = append(own, b.o.Extra[m.cfg.Name]...)
+		own = append(own, guards.Reask())
 		own = append(own, m.guards...)
 		own = append(own, b.shared()...)
 	}
@@ -236,8 +248,7 @@ func (b *builder) researcher(l lookup) (member, error) {
 		return member{}, fmt.Errorf("agents: %s: %w", ReportFinding, err)
 	}
 	return member{
-		cfg:   b.config(l.agent, "Researches "+l.name+".", text.InstructionResearcher, look, report),
-		child: true,
+		cfg: b.config(l.agent, "Researches "+l.name+".", text.InstructionResearcher, look, report),
 		guards: []callbacks.Guard{
 			guards.AllowTools(l.tool, ReportFinding),
 			guards.Args(l.tool, guards.Arg{Name: "supplier", Label: "supplier name", Required: true, NotBlank: true, MaxLen: MaxSupplierLen}),

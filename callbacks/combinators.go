@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"google.golang.org/genai"
@@ -149,11 +148,12 @@ func ForTools(guard Guard, names ...string) Guard {
 }
 
 // ForAgents returns guard limited to steps of the named agents. Observers are
-// limited too; guards with run-level hooks or wrappers come back with an error.
+// limited too; a guard that needs a run-level hook or wraps agents comes back with an
+// error.
 func ForAgents(guard Guard, names ...string) Guard {
 	for _, h := range guard.Hooks() {
 		switch h {
-		case HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent, HookWrapTool, HookWrapAgent:
+		case HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent, HookWrapAgent:
 			if slices.Contains(guard.info().Needs, h) {
 				guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: %s does not belong to an agent", ErrCombinator, h))
 			}
@@ -170,6 +170,11 @@ func ForAgents(guard Guard, names ...string) Guard {
 			if slices.Contains(names, ev.Agent) {
 				f(ctx, ev)
 			}
+		}
+	}
+	if w := guard.WrapTool; w != nil {
+		g.WrapTool = func(t tool.Tool) tool.Tool {
+			return switchTool(t, w(t), func(ctx agent.Context) bool { return ctx != nil && slices.Contains(names, ctx.AgentName()) })
 		}
 	}
 	if w := guard.WrapModel; w != nil {
@@ -230,19 +235,4 @@ func Monitor(guard Guard) Guard {
 		guard.ForPlugin = func() Guard { return Monitor(p()) }
 	}
 	return guard
-}
-
-// switchedModel calls its wrapper only in the steps it is for.
-type switchedModel struct {
-	model.LLM
-	other model.LLM
-	use   func(context.Context) bool
-}
-
-// GenerateContent implements model.LLM.
-func (m *switchedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	if m.use(ctx) {
-		return m.LLM.GenerateContent(ctx, req, stream)
-	}
-	return m.other.GenerateContent(ctx, req, stream)
 }

@@ -75,8 +75,9 @@
 // both meet, each call passes the hooks once. A response that a plugin's
 // after_model hook changed is not seen by callbacks on the agent.
 //
-// As a plugin it refuses a call resumed after a confirmation where a hook changed
-// its arguments or a guard wraps tools: ADK runs the raw tool of such a call.
+// A call resumed after a confirmation meets a plugin with its raw tool. The chain runs
+// it itself where a hook changed the arguments or a guard wraps tools, before the
+// callbacks that come later; a tool that answers later is refused there.
 //
 // A plugin of somebody else's that answers in the model's place leaves the model
 // hooks unrun, those of the same chain's plugin too where it comes first; an answer in

@@ -54,8 +54,10 @@ type Event struct {
 	Invocation string
 	Agent      string
 	Branch     string
-	// Model is the name of the model of a model step.
-	Model string
+	// Model is the name of the model of a model step as asked for, ServedModel what
+	// the provider says it served; empty where it does not say.
+	Model       string
+	ServedModel string
 	// Tool and CallID are set for tool steps.
 	Tool   string
 	CallID string

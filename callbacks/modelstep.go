@@ -121,6 +121,10 @@ func (s *modelStep) after(ctx agent.Context, resp *model.LLMResponse) *model.LLM
 		// A plugin sees no attempt, but without one there is no response.
 		s.attempts.CompareAndSwap(0, 1)
 	}
+	if resp.ModelVersion != "" {
+		// ADK drops it from the response it puts together from a stream.
+		s.ev.ServedModel = resp.ModelVersion
+	}
 	partial := resp.Partial
 	out := s.runAfter(ctx, resp)
 	out.Partial = partial
@@ -131,13 +135,22 @@ func (s *modelStep) after(ctx agent.Context, resp *model.LLMResponse) *model.LLM
 		out.UsageMetadata = resp.UsageMetadata
 	}
 	s.ev.Usage = out.UsageMetadata
-	if s.ev.Outcome == OutcomeAllowed && out.ErrorCode != "" && out.Content == nil {
-		// Providers report a blocked prompt or a malformed call in a response; ADK
-		// counts it as none of its errors.
-		s.ev.Outcome, s.ev.Code, s.ev.Reason = OutcomeFailed, CodeModelFailed, out.ErrorCode
-		s.ev.Err = fmt.Errorf("the model answered with %s: %s", out.ErrorCode, out.ErrorMessage)
+	if s.ev.Outcome == OutcomeAllowed {
+		s.judge(out)
 	}
 	return s.finish(ctx, out)
+}
+
+// judge finds the failures that come as a response and not as an error: a provider's
+// refusal, and nothing at all.
+func (s *modelStep) judge(resp *model.LLMResponse) {
+	switch {
+	case resp.ErrorCode != "":
+		s.ev.Outcome, s.ev.Code, s.ev.Reason = OutcomeFailed, CodeModelFailed, resp.ErrorCode
+		s.ev.Err = fmt.Errorf("the model answered with %s: %s", resp.ErrorCode, resp.ErrorMessage)
+	case resp.Content == nil || len(resp.Content.Parts) == 0:
+		s.ev.Outcome, s.ev.Code, s.ev.Reason = OutcomeFailed, CodeModelFailed, ErrNoAnswer.Error()
+	}
 }
 
 func (s *modelStep) runAfter(ctx agent.Context, resp *model.LLMResponse) *model.LLMResponse {
@@ -191,7 +204,7 @@ func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error
 	for _, h := range s.c.h.onModelError {
 		resp, err := callOnModelError(h.f, ctx, req, cause)
 		switch {
-		case err != nil && !errors.Is(err, cause):
+		case decides(err, cause):
 			return s.finish(ctx, s.refuse(h.guard, nil, err))
 		case resp != nil:
 			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard

@@ -22,9 +22,8 @@ const setModelResponse = "set_model_response"
 
 // toolHooks are the chain's tool callbacks for ADK. They serve the calls that no
 // wrapper of this chain sees: unknown names, calls that somebody else's plugin
-// answered, and calls resumed after a confirmation under a plugin. ADK runs the raw
-// tool of a resumed call, so the chain refuses it where a hook changed the arguments
-// or a guard wraps tools.
+// answered, and calls resumed after a confirmation under a plugin, of which ADK runs
+// the raw tool.
 type toolHooks struct {
 	c      *Chain
 	saveAs string
@@ -48,11 +47,10 @@ func (t toolHooks) before(ctx agent.Context, tl tool.Tool, args map[string]any) 
 		// The same chain stands here as a plugin and has taken the call.
 		return nil, nil
 	}
-	s := t.c.newToolStep(ctx, tl, args)
+	s := t.c.newToolStep(carryRun(ctx), tl, args)
 	res := s.before()
-	resumed := ctx != nil && ctx.ToolConfirmation() != nil
-	if res == nil && resumed && (len(t.c.h.wrapTool) > 0 || !maps.EqualFunc(s.args, args, equalValues)) {
-		res = s.refuse("", nil, errRawTool)
+	if res == nil && t.runsDifferently(s, args) {
+		return t.runHere(s)
 	}
 	if s.run != nil {
 		s.run.values.Store(t.id(ctx, tl), s)
@@ -60,8 +58,38 @@ func (t toolHooks) before(ctx agent.Context, tl tool.Tool, args map[string]any) 
 	return res, nil
 }
 
+// runsDifferently reports whether the raw tool with the model's own arguments, which
+// is what ADK would run, is not what the chain would.
+func (t toolHooks) runsDifferently(s *toolStep, args map[string]any) bool {
+	if d, ok := s.tool.(responseDeferrer); ok && d.DefersResponse() {
+		return false // it does nothing here
+	}
+	if len(t.c.h.wrapTool) > 0 {
+		return true
+	}
+	resumed := s.ctx != nil && s.ctx.ToolConfirmation() != nil
+	return resumed && !maps.EqualFunc(s.args, args, equalValues)
+}
+
+// runHere runs the tool itself, wrapped and with the hooks' arguments. A tool that may
+// answer later is refused: only ADK can wait for it.
+func (t toolHooks) runHere(s *toolStep) (map[string]any, error) {
+	t.c.take(s.ctx)
+	g, ok := t.c.wrapTool(s.tool).(*guardedFunctionTool)
+	if !ok || s.tool.IsLongRunning() {
+		res := s.refuse("", nil, errRawTool)
+		s.tell(res)
+		return res, nil
+	}
+	res, err := g.finish(s, nil)
+	if res == nil && err == nil {
+		res = map[string]any{}
+	}
+	return res, err
+}
+
 // errRawTool is for observers; the model reads that a guard failed.
-var errRawTool = errors.New("the call was resumed after a confirmation, where a plugin can neither change its arguments nor wrap its tool: attach the chain to the agent")
+var errRawTool = errors.New("ADK runs the raw tool of this call, which a guard wraps or whose arguments a hook changed: attach the chain to the agent")
 
 func (t toolHooks) onError(ctx agent.Context, tl tool.Tool, args map[string]any, err error) (map[string]any, error) {
 	if t.c.wraps(tl) {
@@ -69,6 +97,9 @@ func (t toolHooks) onError(ctx agent.Context, tl tool.Tool, args map[string]any,
 	}
 	s := t.open(ctx, tl)
 	if s == nil {
+		if t.c.took(ctx) {
+			return nil, nil
+		}
 		return t.unknown(ctx, tl, args, err), nil
 	}
 	if s.ev.Outcome != OutcomeAllowed {
@@ -104,7 +135,7 @@ func (t toolHooks) unknown(ctx agent.Context, tl tool.Tool, args map[string]any,
 
 func (t toolHooks) after(ctx agent.Context, tl tool.Tool, args, result map[string]any, err error) (map[string]any, error) {
 	if t.c.wraps(tl) {
-		if !t.c.took(ctx) {
+		if runOrNil(ctx) != nil && !t.c.took(ctx) {
 			return t.answered(ctx, tl, args, result, err), nil
 		}
 		t.save(ctx, tl, result)
@@ -178,11 +209,10 @@ func (c *Chain) take(ctx agent.Context) {
 	}
 }
 
-// took is true where there is no Run to remember it in.
 func (c *Chain) took(ctx agent.Context) bool {
 	run := runOrNil(ctx)
 	if run == nil {
-		return true
+		return false
 	}
 	t := c.takenCalls(run)
 	t.mu.Lock()

@@ -170,7 +170,7 @@ func (s *toolStep) failed(err error) (map[string]any, error) {
 	for _, h := range s.c.h.onToolError {
 		res, hookErr := s.callOnError(h.f, err)
 		switch {
-		case hookErr != nil && !errors.Is(hookErr, err):
+		case decides(hookErr, err):
 			return s.refuse(h.guard, nil, hookErr), nil
 		case res != nil:
 			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
@@ -178,6 +178,13 @@ func (s *toolStep) failed(err error) (map[string]any, error) {
 		}
 	}
 	return nil, err
+}
+
+// decides reports whether a hook's error is its own decision and not just the error it
+// was handed, given back. A refusal always decides, whatever its cause.
+func decides(hookErr, handed error) bool {
+	var r *Refusal
+	return hookErr != nil && (errors.As(hookErr, &r) || handed == nil || !errors.Is(hookErr, handed))
 }
 
 func (s *toolStep) callOnError(f onToolError, cause error) (res map[string]any, err error) {
@@ -208,7 +215,7 @@ func (s *toolStep) after(result map[string]any, err error) map[string]any {
 		}
 		res, hookErr := s.callAfter(h.f, out, err)
 		switch {
-		case hookErr != nil && (err == nil || !errors.Is(hookErr, err)):
+		case decides(hookErr, err):
 			return s.refuse(h.guard, nil, hookErr)
 		case res != nil:
 			if !sameMap(res, out) {

@@ -154,42 +154,59 @@ func TestP36ARunOutlivesThePauseWhoeverAsks(t *testing.T) {
 }
 
 // Fact 6, its exception: ADK looks a resumed call's tool up where a plugin can't wrap
-// it. What the chain can't carry to the tool there, it refuses.
-func TestTrap06AResumedCallNeverRunsUnguarded(t *testing.T) {
+// it. The chain then runs the tool itself, as it would have run.
+func TestTrap06AResumedCallRunsGuarded(t *testing.T) {
 	edits := callbacks.Guard{Name: "edits", BeforeTool: func(_ agent.Context, _ tool.Tool, args map[string]any) (map[string]any, error) {
 		args["to"] = "Kervalec"
 		return nil, nil
 	}}
-	wrapped := 0
-	wraps := callbacks.Guard{Name: "wraps", WrapTool: func(tl tool.Tool) tool.Tool { wrapped++; return tl }}
+	wraps := callbacks.Guard{Name: "wraps", WrapTool: func(tl tool.Tool) tool.Tool { return wrappedTool{tl.(adkFunctionTool)} }}
 	denies := callbacks.Guard{Name: "denies", BeforeTool: func(ctx agent.Context, _ tool.Tool, _ map[string]any) (map[string]any, error) {
 		if ctx.ToolConfirmation() != nil {
 			return nil, callbacks.Deny("no", "not even approved")
 		}
 		return nil, nil
 	}}
+	done := map[string]any{"paid": true}
 	for name, tc := range map[string]struct {
-		guard    callbacks.Guard
-		onAgent  []string
-		asPlugin string
+		guard callbacks.Guard
+		paid  []string
+		read  map[string]any
 	}{
-		"edited arguments": {edits, []string{"Kervalec"}, "refused: a guard failed"},
-		"a wrapped tool":   {wraps, []string{"Acme"}, "refused: a guard failed"},
-		"a refusal":        {denies, nil, "not even approved"},
+		"edited arguments": {edits, []string{"Kervalec"}, done},
+		"a wrapped tool":   {wraps, []string{"wrapped"}, done},
+		"a refusal":        {denies, nil, map[string]any{"error": "not even approved"}},
+		"a masked result":  {masking(), []string{"Acme"}, map[string]any{"masked": true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rec := &callbackstest.Recorder{}
-			c := pause(t, callbacks.New(tc.guard, rec.Guard()), callbackstest.FormPlugin, false)
-			c.answer(t, true)
-			require.Empty(t, c.paid)
-			require.Equal(t, map[string]any{"error": tc.asPlugin}, responses(c.events)[0])
-			told := rec.Events(callbacks.StepTool)
-			require.Equal(t, callbacks.OutcomeRefused, told[len(told)-1].Outcome)
-
-			c = pause(t, callbacks.New(tc.guard), callbackstest.FormAgent, false)
-			c.answer(t, true)
-			require.Equal(t, tc.onAgent, c.paid, "on an agent the wrapper carries it")
+			forms(t, func(t *testing.T, form callbackstest.Form) {
+				rec := &callbackstest.Recorder{}
+				c := pause(t, callbacks.New(tc.guard, rec.Guard()), form, false)
+				c.answer(t, true)
+				require.Equal(t, tc.paid, c.paid)
+				require.Equal(t, tc.read, responses(c.events)[0])
+				require.Len(t, rec.Events(callbacks.StepTool), 2, "the pause and the call")
+				require.Equal(t, "Acme", calls(c.stored(t))[0].Args["to"])
+			})
 		})
 	}
-	documented(t, "doc.go", "As a plugin it refuses a call resumed after a confirmation where a hook changed its arguments or a guard wraps tools")
+	t.Run("rejected", func(t *testing.T) {
+		forms(t, func(t *testing.T, form callbackstest.Form) {
+			rec := &callbackstest.Recorder{}
+			c := pause(t, callbacks.New(wraps, rec.Guard()), form, false)
+			c.answer(t, false)
+			require.Empty(t, c.paid)
+			told := rec.Events(callbacks.StepTool)
+			require.Len(t, told, 2)
+			require.Equal(t, "confirmation_rejected", told[1].Code)
+		})
+	})
+	documented(t, "doc.go", "a tool that answers later is refused there")
+}
+
+// wrappedTool pays somebody else.
+type wrappedTool struct{ adkFunctionTool }
+
+func (w wrappedTool) Run(ctx agent.Context, _ any) (map[string]any, error) {
+	return w.adkFunctionTool.Run(ctx, map[string]any{"to": "wrapped"})
 }

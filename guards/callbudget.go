@@ -115,6 +115,7 @@ func callBudget(o CallBudgetOptions, key *callbacks.Key[*callCounter]) callbacks
 				// Without the wrapper, as a plugin, retries inside the chain are not
 				// seen, but then there are none: a plugin wraps no model.
 				Needs: []callbacks.Hook{callbacks.HookBeforeModel, callbacks.HookObserve},
+				After: []string{reaskName},
 			}
 		},
 	}

@@ -35,7 +35,7 @@ type JournalOptions struct {
 //
 //	kind     every line has: kind, ts (RFC 3339, UTC), run
 //	run      the first line of a Run
-//	model    invocation, agent, model, attempts, tokens_in, tokens_out, tokens_thinking,
+//	model    invocation, agent, model, served, attempts, tokens_in, tokens_out, tokens_thinking,
 //	         tokens_cached, landed, outcome, guard, code, reason, ms
 //	tool     invocation, agent, tool, call_id, args, error, outcome, guard, code, reason,
 //	         cause, ms
@@ -97,6 +97,7 @@ type modelLine struct {
 	Invocation string `json:"invocation"`
 	Agent      string `json:"agent"`
 	Model      string `json:"model"`
+	Served     string `json:"served,omitempty"`
 	Attempts   int    `json:"attempts"`
 	In         int32  `json:"tokens_in"`
 	Out        int32  `json:"tokens_out"`
@@ -212,7 +213,7 @@ func (s *journalRun) count(ev callbacks.Event, refused bool) {
 
 func (j *journal) modelLine(id string, ev callbacks.Event) modelLine {
 	l := modelLine{
-		Kind: "model", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Model: ev.Model,
+		Kind: "model", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Model: ev.Model, Served: ev.ServedModel,
 		Attempts: ev.Attempt, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
 		Cause: j.cause(ev.Err), MS: ev.Duration.Milliseconds(),
 	}

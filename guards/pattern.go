@@ -4,6 +4,7 @@
 package guards
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -14,6 +15,9 @@ import (
 // patternTimeout bounds one match of a pattern that Go's own regexp, which is
 // linear, can't compile.
 const patternTimeout = 100 * time.Millisecond
+
+// errPatternGaveUp is a pattern that took too long or too much memory.
+var errPatternGaveUp = errors.New("the pattern could not judge the text")
 
 // compilePattern returns a matcher. Its error is a time-out or a stack limit of
 // regexp2: the caller must treat it as the unsafe answer.
@@ -30,5 +34,12 @@ func compilePattern(pattern string) (func(string) (bool, error), error) {
 		return nil, fmt.Errorf("pattern %q: %w", pattern, err)
 	}
 	re2.MatchTimeout = patternTimeout
-	return re2.MatchString, nil
+	return func(s string) (bool, error) {
+		ok, err := re2.MatchString(s)
+		if err != nil {
+			// regexp2's own error quotes the text it was looking at.
+			return false, errPatternGaveUp
+		}
+		return ok, nil
+	}, nil
 }

@@ -4,8 +4,10 @@
 package guards
 
 import (
+	"context"
 	"errors"
 	"sync"
+	"unicode/utf8"
 
 	"google.golang.org/genai"
 
@@ -20,106 +22,104 @@ import (
 
 const redactName = "redact"
 
+// CodeValueUnavailable is the code of a call that is refused because a token in its
+// arguments has no value any more.
+const CodeValueUnavailable = "value_unavailable"
+
 // RedactOptions are the options of [RedactWith].
 type RedactOptions struct {
-	// Redactor finds and replaces. Nil finds e-mail addresses and IBANs and puts
-	// labels in the language of the Run in their place.
-	Redactor *redact.Redactor
+	// Options say what is found and what takes its place. The zero value finds e-mail
+	// addresses and IBANs; an empty Language is that of the Run.
+	redact.Options
+	// KeepArgs leaves the arguments of calls as the model made them.
+	KeepArgs bool
 }
 
 // Redact masks e-mail addresses and IBANs in what a model says and in what tools
 // return, before either reaches the history, an output key, session state or the
 // next guard. SIREN and SIRET numbers are never masked.
 //
+// In the arguments of a call a value is replaced by a token, so that history, spans,
+// events and observers carry tokens; just before the tool runs, after its hooks, the
+// token is turned back, from a vault that the Run keeps in memory. A token whose
+// vault is gone, after a restart say, refuses the call: the tool never runs with it.
+//
 // On an agent it stands in the model wrapper and masks streams without waiting for
 // their end; the tail it holds back comes as one more chunk. As a plugin it also
 // masks the user's message and every event before it is stored, but the tail of a
-// stream then comes with the final response only.
+// stream then comes with the final response only. What hooks can't reach, artifacts
+// and span exporters, package sinks closes.
 //
-// It does not touch the arguments of calls: the tool needs them. It fails closed:
-// what can't be looked into is withheld.
+// It fails closed: what can't be looked into is withheld.
 func Redact() callbacks.Guard { return RedactWith(RedactOptions{}) }
 
 // RedactWith is [Redact] with options.
 func RedactWith(o RedactOptions) callbacks.Guard {
-	m := masker{own: o.Redactor}
+	m, err := newMasker(o)
+	if err != nil {
+		return callbacks.Guard{Name: redactName, Err: err}
+	}
 	info := func() callbacks.Info {
-		return callbacks.Info{
-			Limits: []string{"masks e-mail addresses and IBANs"},
-			Needs:  []callbacks.Hook{callbacks.HookAfterTool},
+		needs := []callbacks.Hook{callbacks.HookAfterTool}
+		if !o.KeepArgs {
+			needs = append(needs, callbacks.HookWrapTool)
 		}
+		return callbacks.Info{Limits: []string{"masks e-mail addresses and IBANs"}, Needs: needs}
 	}
 	g := callbacks.Guard{
 		Name:      redactName,
 		AfterTool: m.afterTool,
 		AfterModel: func(ctx agent.Context, resp *model.LLMResponse, _ error) (*model.LLMResponse, error) {
-			if !resp.Partial { // chunks have passed the wrapper
-				m.response(m.redactor(ctx), resp)
+			if resp.Partial { // chunks have passed the wrapper
+				return nil, nil
 			}
-			return nil, nil
+			return nil, m.response(contextOf(ctx), resp)
 		},
 		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
 			return &maskedModel{LLM: next, m: m}
 		},
 		Info: info,
 	}
-	g.ForPlugin = func() callbacks.Guard {
-		streams := callbacks.NewKey(func() *streamTable { return &streamTable{open: make(map[step]*chunkMasker)} })
-		return callbacks.Guard{
-			Name:          redactName,
-			AfterTool:     m.afterTool,
-			OnUserMessage: m.onUserMessage,
-			OnEvent:       m.onEvent,
-			BeforeModel: func(ctx agent.Context, _ *model.LLMRequest) (*model.LLMResponse, error) {
-				streams.Of(contextOf(ctx)).drop(stepOf(ctx))
-				return nil, nil
-			},
-			AfterModel: func(ctx agent.Context, resp *model.LLMResponse, _ error) (*model.LLMResponse, error) {
-				t, r := streams.Of(contextOf(ctx)), m.redactor(ctx)
-				if resp.Partial {
-					t.get(stepOf(ctx), r).chunk(resp)
-					return nil, nil
-				}
-				t.drop(stepOf(ctx))
-				m.response(r, resp)
-				return nil, nil
-			},
-			Info: info,
-		}
+	if !o.KeepArgs {
+		g.WrapTool = m.wrapTool
 	}
+	g.ForPlugin = func() callbacks.Guard { return m.plugin(g, info) }
 	return g
 }
 
-// The default redactors, one a language.
-var (
-	redactEN = redact.Must(redact.New(redact.Options{Language: "en"}))
-	redactFR = redact.Must(redact.New(redact.Options{Language: "fr"}))
-)
-
-type masker struct{ own *redact.Redactor }
-
-func (m masker) redactor(ctx agent.Context) *redact.Redactor {
-	if ctx == nil {
-		return m.in("en")
+// plugin is the guard in the form that sees no model but every event.
+func (m *masker) plugin(onAgent callbacks.Guard, info func() callbacks.Info) callbacks.Guard {
+	streams := callbacks.NewKey(func() *streamTable { return &streamTable{open: make(map[step]*chunkMasker)} })
+	return callbacks.Guard{
+		Name:          redactName,
+		AfterTool:     m.afterTool,
+		WrapTool:      onAgent.WrapTool,
+		OnUserMessage: m.onUserMessage,
+		OnEvent:       m.onEvent,
+		BeforeModel: func(ctx agent.Context, _ *model.LLMRequest) (*model.LLMResponse, error) {
+			streams.Of(contextOf(ctx)).drop(stepOf(ctx))
+			return nil, nil
+		},
+		AfterModel: func(ctx agent.Context, resp *model.LLMResponse, _ error) (*model.LLMResponse, error) {
+			t := streams.Of(contextOf(ctx))
+			if resp.Partial {
+				t.get(stepOf(ctx), m.redactor(contextOf(ctx))).chunk(resp)
+				return nil, nil
+			}
+			t.drop(stepOf(ctx))
+			return nil, m.response(contextOf(ctx), resp)
+		},
+		Info: info,
 	}
-	return m.in(callbacks.Lang(ctx))
 }
 
-func (m masker) in(lang string) *redact.Redactor {
-	switch {
-	case m.own != nil:
-		return m.own
-	case lang == "fr":
-		return redactFR
-	default:
-		return redactEN
-	}
-}
+// redactEN masks journals.
+var redactEN = redact.Must(redact.New(redact.Options{Language: "en"}))
 
 // afterTool changes the copy of the result it was handed, key by key, so that the
 // next guard sees it masked.
-func (m masker) afterTool(ctx agent.Context, _ tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
-	r := m.redactor(ctx)
+func (m *masker) afterTool(ctx agent.Context, _ tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
+	r := m.redactor(contextOf(ctx))
 	if err != nil {
 		return nil, m.errorText(r, err)
 	}
@@ -142,7 +142,7 @@ func (m masker) afterTool(ctx agent.Context, _ tool.Tool, _, result map[string]a
 }
 
 // errorText refuses an error whose text for the model holds a value.
-func (m masker) errorText(r *redact.Redactor, err error) error {
+func (m *masker) errorText(r *redact.Redactor, err error) error {
 	var safe interface{ ModelText() string }
 	if !errors.As(err, &safe) {
 		return nil
@@ -155,47 +155,15 @@ func (m masker) errorText(r *redact.Redactor, err error) error {
 }
 
 // response masks a whole response in place; the chain owns it.
-func (m masker) response(r *redact.Redactor, resp *model.LLMResponse) {
+func (m *masker) response(ctx context.Context, resp *model.LLMResponse) error {
+	r := m.redactor(ctx)
 	maskContent(r, resp.Content)
 	resp.ErrorMessage = r.String(resp.ErrorMessage)
-}
-
-// maskContent masks text and function responses of a content the caller owns, down
-// to its parts. A value that is cut over several text parts is found as well.
-func maskContent(r *redact.Redactor, c *genai.Content) {
-	if c == nil {
-		return
-	}
-	for i := 0; i < len(c.Parts); {
-		j := i
-		for j < len(c.Parts) && isText(c.Parts[j]) && c.Parts[j].Thought == c.Parts[i].Thought {
-			j++
-		}
-		if j == i {
-			i++
-			continue
-		}
-		maskParts(r, c.Parts[i:j])
-		i = j
-	}
-}
-
-func isText(p *genai.Part) bool { return p != nil && p.Text != "" }
-
-func maskParts(r *redact.Redactor, parts []*genai.Part) {
-	if len(parts) == 1 {
-		parts[0].Text = r.String(parts[0].Text)
-		return
-	}
-	s := r.Stream()
-	for _, p := range parts {
-		p.Text = s.Write(p.Text)
-	}
-	parts[len(parts)-1].Text += s.Close(redact.Complete)
+	return m.hideArgs(ctx, resp.Content)
 }
 
 // onUserMessage returns a masked copy, or nil where there is nothing to mask.
-func (m masker) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (*genai.Content, error) {
+func (m *masker) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (*genai.Content, error) {
 	if msg == nil {
 		return nil, nil
 	}
@@ -208,21 +176,27 @@ func (m masker) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (
 		}
 		c.Parts[i] = p
 	}
-	maskContent(m.in(callbacks.Lang(ctx)), &c)
+	maskContent(m.redactor(ctx), &c)
 	return &c, nil
 }
 
-// onEvent masks an event before it is stored. The content is replaced, not
-// changed: ADK runs the calls of the same content afterwards.
-func (m masker) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error) {
-	r := m.in(callbacks.Lang(ctx))
+// onEvent masks an event before it is stored.
+func (m *masker) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error) {
+	return nil, MaskEvent(m.redactor(ctx), ev)
+}
+
+// MaskEvent masks everything of an event that is stored or shown: text, calls,
+// responses, state, output, metadata, error, transcriptions. What the event refers to
+// is replaced, not changed: ADK runs the calls of the same content afterwards. Chunks
+// of a stream are left alone: a value cut over two of them can't be seen in one.
+func MaskEvent(r *redact.Redactor, ev *session.Event) error {
 	if ev.Content != nil && !ev.Partial {
 		c := *ev.Content
 		c.Parts = make([]*genai.Part, len(ev.Content.Parts))
 		for i, p := range ev.Content.Parts {
 			masked, err := maskPart(r, p)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			c.Parts[i] = masked
 		}
@@ -232,14 +206,33 @@ func (m masker) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sessio
 	for k, v := range ev.Actions.StateDelta {
 		masked, counts, err := r.Value(v)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if counts != nil {
 			ev.Actions.StateDelta[k] = masked
 		}
 	}
+	if ev.Output != nil {
+		masked, _, err := r.Value(ev.Output)
+		if err != nil {
+			return err
+		}
+		ev.Output = masked
+	}
+	meta, err := maskMap(r, ev.CustomMetadata)
+	if err != nil {
+		return err
+	}
+	ev.CustomMetadata = meta
+	for _, t := range []**genai.Transcription{&ev.InputTranscription, &ev.OutputTranscription} {
+		if *t != nil {
+			c := **t
+			c.Text = r.String(c.Text)
+			*t = &c
+		}
+	}
 	ev.ErrorMessage = r.String(ev.ErrorMessage)
-	return nil, nil
+	return nil
 }
 
 // maskPart returns a copy of p with the values of its call or response masked.
@@ -248,6 +241,24 @@ func maskPart(r *redact.Redactor, p *genai.Part) (*genai.Part, error) {
 		return nil, nil
 	}
 	cp := *p
+	if b := p.InlineData; b != nil {
+		c := *b
+		if utf8.Valid(b.Data) {
+			c.Data = []byte(r.String(string(b.Data)))
+		}
+		c.DisplayName = r.String(b.DisplayName)
+		cp.InlineData = &c
+	}
+	if x := p.ExecutableCode; x != nil {
+		c := *x
+		c.Code = r.String(x.Code)
+		cp.ExecutableCode = &c
+	}
+	if x := p.CodeExecutionResult; x != nil {
+		c := *x
+		c.Output = r.String(x.Output)
+		cp.CodeExecutionResult = &c
+	}
 	if fr := p.FunctionResponse; fr != nil {
 		c := *fr
 		masked, err := maskMap(r, fr.Response)

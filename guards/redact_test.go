@@ -16,6 +16,7 @@ import (
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
 
@@ -169,3 +170,76 @@ var errBroken = errors.New("no space left on device")
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+// A value in the arguments of a call reaches the tool and nothing else: history, the
+// next request, events, observers and the journal hold a token.
+func TestRedactHidesArgumentsFromAllButTheTool(t *testing.T) {
+	for _, kind := range []string{"function", "streaming"} {
+		t.Run(kind, func(t *testing.T) {
+			var journal lines
+			callbackstest.Matrix{
+				Guards: func() []callbacks.Guard {
+					journal.reset()
+					return []callbacks.Guard{callbacks.ForAgents(guards.Redact(), "guarded"), guards.Journal(&journal)}
+				},
+				Tools: func() []tool.Tool {
+					if kind == "streaming" {
+						return []tool.Tool{callbackstest.StreamingTool("send", "sent")}
+					}
+					return []tool.Tool{callbackstest.Tool("send")}
+				},
+				Model: func() *callbackstest.Model {
+					return callbackstest.Script(callbackstest.Call("send", map[string]any{"to": mail, "nested": map[string]any{"iban": []any{iban}}}), callbackstest.Say("ok"))
+				},
+				Check: func(t *testing.T, tr *callbackstest.Trial) {
+					require.NoError(t, tr.Err)
+					got := tr.Tools[0].(interface{ Calls() []map[string]any }).Calls()
+					require.Equal(t, []map[string]any{{"to": mail, "nested": map[string]any{"iban": []any{iban}}}}, got, "the tool gets the values")
+					raw, err := json.Marshal([]any{tr.Events, tr.Stored, tr.State, tr.Model.Requests()[1].Contents})
+					require.NoError(t, err)
+					for _, secret := range []string{mail, "3000 6000"} {
+						require.NotContains(t, string(raw), secret)
+						require.NotContains(t, journal.String(), secret)
+					}
+					for _, ev := range tr.Told {
+						require.NotContains(t, fmt.Sprint(ev.Args), mail)
+					}
+				},
+			}.Run(t)
+		})
+	}
+}
+
+// A token without its vault never reaches a tool.
+func TestRedactRefusesATokenWithoutItsValue(t *testing.T) {
+	tl := callbackstest.Tool("send")
+	m := callbackstest.Script(callbackstest.Call("send", map[string]any{"to": "[EMAIL:tok-aaaaaaaa-1]"}), callbackstest.Say("ok"))
+	a, err := callbacks.New(guards.Redact()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{tl}})
+	require.NoError(t, err)
+	out := play(t, a)
+	require.NoError(t, out.err)
+	require.Empty(t, tl.Calls())
+	require.Equal(t, []map[string]any{{"error": "value no longer available, ask again"}}, responses(out.events))
+}
+
+func TestRedactPartsAreMaskedAloneAndTogether(t *testing.T) {
+	for name, tc := range map[string]struct{ in, want []string }{
+		"cut":                    {[]string{"write to compta", "bilite@kervalec.exa", "mple now"}, []string{"write to [email redacted]", "", " now"}},
+		"whole, next part glued": {[]string{"pay DE62370400440532013001", "and go"}, []string{"pay [IBAN redacted]", "and go"}},
+		"two and one cut":        {[]string{mail + " or al", "ice@example.com, " + mail}, []string{"[email redacted] or [email redacted]", ", [email redacted]"}},
+		"nothing":                {[]string{"a", "b"}, []string{"a", "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var parts []*genai.Part
+			for _, s := range tc.in {
+				parts = append(parts, &genai.Part{Text: s})
+			}
+			resp := callbackstest.AfterModel(t, guards.Redact(), &model.LLMResponse{Content: genai.NewContentFromParts(parts, genai.RoleModel)})
+			var got []string
+			for _, p := range resp.Content.Parts {
+				got = append(got, p.Text)
+			}
+			require.Equal(t, tc.want, got)
+		})
+	}
+}

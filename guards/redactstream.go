@@ -61,12 +61,12 @@ func (c *chunkMasker) rest(like *model.LLMResponse) *model.LLMResponse {
 // maskedModel masks what the model inside says.
 type maskedModel struct {
 	model.LLM
-	m masker
+	m *masker
 }
 
 // GenerateContent implements model.LLM.
 func (mm *maskedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	r := mm.m.in(callbacks.Lang(ctx))
+	r := mm.m.redactor(ctx)
 	return func(yield func(*model.LLMResponse, error) bool) {
 		var chunks *chunkMasker
 		for resp, err := range mm.LLM.GenerateContent(ctx, req, stream) {
@@ -96,8 +96,11 @@ func (mm *maskedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 				}
 				chunks = nil
 			}
-			mm.m.response(r, resp)
-			if !yield(resp, nil) {
+			err := mm.m.response(ctx, resp)
+			if err != nil {
+				resp = nil
+			}
+			if !yield(resp, err) {
 				return
 			}
 		}

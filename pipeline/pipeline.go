@@ -26,6 +26,7 @@ import (
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/risk"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
@@ -65,6 +66,17 @@ type Options struct {
 	Sessions session.Service
 	// Extra guards stand first in the chain of the named agent. For tests.
 	Extra map[string][]callbacks.Guard
+	// ToolVersion and DraftModel are printed in the report: what made it, and which
+	// language model saw the facts. Empty means none.
+	ToolVersion, DraftModel string
+	// RiskModel rates the facts; nil means the built-in model.
+	RiskModel *risk.Model
+	// AnnualPurchases is what the buyer spends at the supplier in a year, in euros;
+	// nil where it is not given.
+	AnnualPurchases *int64
+	// Previous is the last report on the same subject, to say what changed; nil for a
+	// first one.
+	Previous *report.Report
 	// Bare leaves the guards out, to measure what they cost.
 	Bare bool
 }
@@ -84,7 +96,7 @@ func New(o Options) (*Pipeline, error) {
 	}
 	to := agents.Options{
 		Model: o.Model, ModelFor: o.ModelFor, Sources: o.Sources, MaxCalls: o.MaxCalls, AgentCalls: o.AgentCalls,
-		AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare,
+		AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
 	}
 	if o.Journal != nil {
 		to.Journal = guards.JournalWith(guards.JournalOptions{Writer: o.Journal, OnError: o.JournalError})
@@ -119,7 +131,9 @@ func (p *Pipeline) Chains() []agents.NamedChain { return p.team.Chains() }
 type Outcome struct {
 	Report report.Report
 	Result callbacks.Result
-	Stats  Stats
+	// Findings are what the researchers reported.
+	Findings []agents.Finding
+	Stats    Stats
 	// Session is the id of the session in Options.Sessions.
 	Session string
 }
@@ -150,9 +164,13 @@ func (p *Pipeline) Run(ctx context.Context, subject supplier.Subject, typed stri
 		return nil, context.Canceled
 	}
 	if agents.RecordOf(ctx).Risk == nil {
-		if err := agents.Score(ctx, nil, p.o.Sources.AsOf()); err != nil {
+		if err := p.team.Score(ctx); err != nil {
 			return nil, fmt.Errorf("pipeline: %w", err)
 		}
 	}
-	return &Outcome{Report: p.report(ctx, subject, result), Result: result, Stats: statsOf(ctx), Session: run.ID()}, nil
+	rep, err := p.report(ctx, result)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: %w", err)
+	}
+	return &Outcome{Report: rep, Result: result, Findings: agents.RecordOf(ctx).Findings, Stats: statsOf(ctx), Session: run.ID()}, nil
 }

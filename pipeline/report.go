@@ -5,6 +5,7 @@ package pipeline
 
 import (
 	"context"
+	"net/url"
 	"slices"
 
 	"github.com/gardefou/gardefou/agents"
@@ -12,89 +13,106 @@ import (
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/report"
-	"github.com/gardefou/gardefou/pipeline/risk"
-	"github.com/gardefou/gardefou/pipeline/supplier"
+	"github.com/gardefou/gardefou/pipeline/sources"
 )
 
 // report puts together what the Run knows. No model is called.
-func (p *Pipeline) report(ctx context.Context, subject supplier.Subject, result callbacks.Result) report.Report {
+func (p *Pipeline) report(ctx context.Context, result callbacks.Result) (report.Report, error) {
 	rec := agents.RecordOf(ctx)
 	lang := text.Parse(p.o.Lang)
 	want := agents.Sections(rec.Facts, lang)
-	r := report.Report{
-		Schema: report.Schema, Lang: string(lang), Mode: string(p.o.Sources.Mode()), AsOf: p.o.Sources.AsOf().Format("2006-01-02"),
-		Hosts: notNil(p.o.Sources.Hosts()), Overrides: notNil(p.o.Sources.Overrides()), Subject: subject,
-		Status: string(result.Status), Reason: result.Reason, Facts: rec.Facts, Evidence: rec.Facts.Evidence(),
-		Risk: riskOf(rec), Gaps: p.gaps(ctx, rec, want, lang),
+	in := report.Input{
+		Subject: rec.Subject, Facts: rec.Facts, Mode: p.mode(), Hosts: p.hosts(rec), Overrides: p.o.Sources.Overrides(),
+		ToolVersion: p.o.ToolVersion, DraftModel: p.o.DraftModel,
+		Narrative: narrative(rec, want, lang, p.o.DraftModel != ""), Gaps: p.gaps(ctx, rec, result, lang),
+		AnnualPurchases: p.o.AnnualPurchases, Previous: p.o.Previous,
 	}
-	r.Narrative, r.Sections = narrative(rec, want, lang)
-	for _, f := range rec.Findings {
-		r.Findings = append(r.Findings, report.Finding{
-			Agent: f.Agent, Summary: f.Summary, Evidence: notNil(f.Evidence), Gaps: notNil(f.Gaps), Confidence: f.Confidence,
-		})
+	if rec.Risk != nil {
+		in.Result = *rec.Risk
 	}
-	return r
+	return report.New(in)
 }
 
-func riskOf(rec agents.Record) risk.Result {
-	if rec.Risk == nil {
-		return risk.Result{}
+// mode and hosts are the same for a recording and its replay, so that a replayed run
+// gives the very files of the recorded one: where the facts were read is in the facts.
+func (p *Pipeline) mode() sources.Mode {
+	if p.o.Sources.Mode() == sources.ModeRecord {
+		return sources.ModeReplay
 	}
-	return *rec.Risk
+	return p.o.Sources.Mode()
+}
+
+func (p *Pipeline) hosts(rec agents.Record) []string {
+	if p.mode() != sources.ModeReplay {
+		return p.o.Sources.Hosts()
+	}
+	var hosts []string
+	for _, e := range rec.Facts.Envelopes() {
+		if u, err := url.Parse(e.Query.URL); err == nil && u.Hostname() != "" && !slices.Contains(hosts, u.Hostname()) {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	slices.Sort(hosts)
+	return hosts
 }
 
 // narrative is the writer's text where the reviewer let it pass and it still holds,
 // else the statements themselves.
-func narrative(rec agents.Record, want []agents.Section, lang text.Lang) (string, []report.Section) {
-	if rec.Approved && len(agents.CheckDraft(rec.Draft, want, lang)) == 0 {
-		return "model", drafted(rec.Draft, want)
+func narrative(rec agents.Record, want []agents.Section, lang text.Lang, languageModel bool) *report.Narrative {
+	if rec.Approved && len(agents.CheckDraft(rec.Draft, rec.Facts, lang)) == 0 {
+		return &report.Narrative{Drafted: languageModel, Sections: drafted(rec.Draft, want)}
 	}
-	out := make([]report.Section, 0, len(want))
+	n := &report.Narrative{Template: true}
 	for _, s := range want {
-		sec := report.Section{ID: s.ID, Title: s.Title}
+		sec := report.Section{Title: s.Title}
 		for _, st := range s.Statements {
 			sec.Paragraphs = append(sec.Paragraphs, report.Paragraph{Text: st.Text, Evidence: st.Evidence})
 		}
-		out = append(out, sec)
+		n.Sections = append(n.Sections, sec)
 	}
-	return "template", out
+	return n
 }
 
 func drafted(draft string, want []agents.Section) []report.Section {
 	got := agents.ParseDraft(draft)
 	out := make([]report.Section, 0, len(want))
 	for _, s := range want {
-		sec := report.Section{ID: s.ID, Title: s.Title}
+		sec := report.Section{Title: s.Title}
 		i := slices.IndexFunc(got, func(d agents.DraftSection) bool { return d.Title == s.Title })
 		for _, para := range got[i].Paragraphs {
-			sec.Paragraphs = append(sec.Paragraphs, report.Paragraph{Text: para, Evidence: agents.Citations(para)})
+			sec.Paragraphs = append(sec.Paragraphs, report.Paragraph{Text: agents.StripCitations(para), Evidence: agents.Citations(para)})
 		}
 		out = append(out, sec)
 	}
 	return out
 }
 
-func (p *Pipeline) gaps(ctx context.Context, rec agents.Record, want []agents.Section, lang text.Lang) []string {
+// gaps says what the run itself could not do; what the sources could not is in the
+// report's checks.
+func (p *Pipeline) gaps(ctx context.Context, rec agents.Record, result callbacks.Result, lang text.Lang) []string {
 	gaps := []string{}
-	for _, g := range guards.Gaps(ctx) {
-		gaps = append(gaps, text.Get(lang, text.GapBranch, g.Agent))
-	}
-	for _, name := range rec.Completed {
-		gaps = append(gaps, text.Get(lang, text.GapCompleted, text.Get(lang, text.Key("topic."+name))))
-	}
-	for _, s := range want {
-		for _, g := range s.Gaps {
-			if !slices.Contains(gaps, g) {
-				gaps = append(gaps, g)
-			}
+	add := func(s string) {
+		if !slices.Contains(gaps, s) {
+			gaps = append(gaps, s)
 		}
 	}
-	return gaps
-}
-
-func notNil(s []string) []string {
-	if s == nil {
-		return []string{}
+	if result.Status != callbacks.StatusDone {
+		status := text.Get(lang, text.Key("run."+string(result.Status)))
+		if result.Reason != "" {
+			status += " (" + result.Reason + ")"
+		}
+		add(text.Get(lang, text.GapStatus, status))
 	}
-	return s
+	for _, g := range guards.Gaps(ctx) {
+		add(text.Get(lang, text.GapBranch, g.Agent))
+	}
+	for _, name := range agents.Researchers() {
+		if !slices.ContainsFunc(rec.Findings, func(f agents.Finding) bool { return f.Agent == name }) {
+			add(text.Get(lang, text.GapBranch, name))
+		}
+	}
+	for _, name := range rec.Completed {
+		add(text.Get(lang, text.GapCompleted, text.Get(lang, text.Key("topic."+name))))
+	}
+	return gaps
 }

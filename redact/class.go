@@ -83,9 +83,11 @@ func kindOf(r rune, n int, first byte) runeKind {
 	return segmented
 }
 
+// isInvisible reports characters without width: soft hyphen, zero-width spaces
+// and joiners, the marks and controls of writing direction.
 func isInvisible(r rune) bool {
-	switch r {
-	case 0x00AD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF:
+	switch {
+	case r == 0x00AD, r == 0x2060, r == 0xFEFF, r >= 0x200B && r <= 0x200F, r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069:
 		return true
 	}
 	return false

@@ -36,11 +36,10 @@ func domainEnd(s string, i int, ended bool) (end int, v verdict) {
 		return addressLiteral(s, i, ended)
 	}
 	var (
-		first, second label
-		cur           = label{start: i, end: i}
-		labels        int // closed ones
-		good          = -1
-		pos           = i
+		first, second, top label // top ends the longest prefix that is a domain
+		cur                = label{start: i, end: i}
+		labels, topLabels  int // closed ones, and those before top
+		pos                = i
 	)
 	usable := func() bool { return labels > 0 && cur.end > cur.start && cur.topLevel(s) }
 	capped := false
@@ -74,7 +73,7 @@ read:
 				break read
 			}
 			if usable() {
-				good = cur.end
+				top, topLabels = cur, labels
 			}
 			switch labels {
 			case 0:
@@ -90,7 +89,7 @@ read:
 				break read
 			}
 			if usable() {
-				good = cur.end // example.com-Paris
+				top, topLabels = cur, labels // example.com-Paris
 			}
 			cur.broken = true
 			pos++
@@ -107,7 +106,7 @@ read:
 			}
 			r, n := utf8.DecodeRuneInString(s[pos:])
 			k := kindOf(r, n, c)
-			if k == stop || k > latin && cur.plain && usable() || k > latin && cur.end == cur.start && good >= 0 {
+			if k == stop || k > latin && cur.plain && usable() || k > latin && cur.end == cur.start && topLabels > 0 {
 				break read
 			}
 			pos += n
@@ -125,22 +124,16 @@ read:
 			break read
 		}
 	}
-	if labels == 0 {
-		return 0, absent
-	}
 	if !capped && usable() {
-		good = cur.end
-	}
-	if good < 0 {
-		return 0, absent
+		top, topLabels = cur, labels
 	}
 	if labels == 1 {
 		second = cur
 	}
-	if isVersion(s, first, second) || labels == 1 && isFile(s, first, second) {
+	if topLabels == 0 || isVersion(s, first, second) || isPicture(s, first, top) || topLabels == 1 && isUnit(s, top) {
 		return 0, absent
 	}
-	return good, found
+	return top.end, found
 }
 
 // isVersion spares pkg@1.2.3, pkg@v0.16.1.tar.gz and image@3.11-slim.bookworm.
@@ -154,7 +147,7 @@ func isVersion(s string, first, second label) bool {
 	}
 	minor := s[second.start:second.end]
 	rest := strings.TrimLeft(minor, "0123456789")
-	return rest != minor && (rest == "" || rest[0] == '-' || rest == "x")
+	return minor == "x" || rest != minor && (rest == "" || rest[0] == '-' || rest == "x")
 }
 
 // isVersionStart reports whether a domain that was cut off began like a version.
@@ -163,16 +156,24 @@ func isVersionStart(s string) bool {
 	return s != "" && isDigit(s[0]) && strings.TrimLeft(s, "0123456789.") == ""
 }
 
-// isFile spares names that end like an address: the instances of systemd
-// templates (getty@tty1.service) and pictures for dense screens (logo@2x.png).
-func isFile(s string, name, suffix label) bool {
+// isUnit spares the instances of systemd templates: getty@tty1.service.
+func isUnit(s string, suffix label) bool {
 	switch strings.ToLower(s[suffix.start:suffix.end]) {
 	case "service", "socket", "timer", "mount", "automount", "slice", "scope", "swap", "device", "path":
 		return true
+	}
+	return false
+}
+
+// isPicture spares pictures for dense screens: logo@2x.png.
+func isPicture(s string, density, suffix label) bool {
+	name := strings.ToLower(s[density.start:density.end])
+	if times := strings.TrimLeft(name, "0123456789"); times == name || times != "x" {
+		return false
+	}
+	switch strings.ToLower(s[suffix.start:suffix.end]) {
 	case "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "bmp", "ico", "tiff":
-		density := s[name.start:name.end]
-		times := strings.TrimLeft(density, "0123456789")
-		return times != density && (times == "x" || times == "X")
+		return true
 	}
 	return false
 }

@@ -130,35 +130,16 @@ scan:
 			break scan
 		}
 	}
-	if quoted {
-		switch {
-		case i > 1 && s[i-1] == '"' && s[i-2] == '\\':
-			return i - 2
-		case i > 0 && s[i-1] == '"':
-			return i - 1
-		case i >= at-1:
-			return at
-		}
+	if i > 0 && (s[i-1] == '[' || s[i-1] == ';') {
+		i = controlEnd(s[:at], i)
 	}
-	return trimLocal(s, i, at)
-}
-
-// trimLocal drops what precedes an address without being part of it.
-func trimLocal(s string, i, at int) int {
-	for i < at {
-		c := s[i]
-		if c == '.' || c == '-' || c == '\'' {
-			i++
-			continue
+	switch {
+	case quoted && i > 0 && s[i-1] == '"':
+		if i--; i > 0 && s[i-1] == '\\' {
+			i--
 		}
-		if c < 0x80 {
-			break
-		}
-		r, n := utf8.DecodeRuneInString(s[i:at])
-		if !isInvisible(r) {
-			break
-		}
-		i += n
+	default:
+		i = trimLocal(s, i, at)
 	}
 	for j := i; j < at; j++ {
 		if isAlnum(s[j]) || s[j] >= 0x80 {
@@ -166,6 +147,22 @@ func trimLocal(s string, i, at int) int {
 		}
 	}
 	return at
+}
+
+// trimLocal drops what precedes an address without being part of it.
+func trimLocal(s string, i, at int) int {
+	for i < at {
+		if c := s[i]; c == '.' || c == '-' || c == '\'' {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:at])
+		if r < 0x80 || !isInvisible(r) {
+			break
+		}
+		i += n
+	}
+	return i
 }
 
 // escaped reads the escape whose backslash is s[i-1], as JSON and Go write it.

@@ -12,12 +12,8 @@ func encodedAt(s string, d int, ended bool) (at, after int, v verdict) {
 	if d < 2 {
 		return 0, 0, absent
 	}
-	p := s[d-1]
-	if p != '%' && p != '#' && p|0x20 != 'x' && p != 'u' {
-		return 0, 0, absent
-	}
 	rest := s[d:]
-	switch {
+	switch p := s[d-1]; {
 	case p == '%':
 		return oneOf(d-1, d, rest, ended, "40", "2540")
 	case p == 'u' && s[d-2] == '\\':
@@ -32,6 +28,9 @@ func encodedAt(s string, d int, ended bool) (at, after int, v verdict) {
 	return 0, 0, absent
 }
 
+// mayEncode reports whether an encoded @ has c before its first digit.
+func mayEncode(c byte) bool { return c == '%' || c == '#' || c == 'u' || c|0x20 == 'x' }
+
 func oneOf(at, d int, rest string, ended bool, codes ...string) (int, int, verdict) {
 	v := absent
 	for _, code := range codes {
@@ -45,10 +44,13 @@ func oneOf(at, d int, rest string, ended bool, codes ...string) (int, int, verdi
 	return at, len(rest) + d, v
 }
 
-// backslashes is the start of the run of backslashes that s[i] ends: JSON within
-// JSON doubles them, at most twice.
+// maxBackslashes is how many backslashes one escape may have: JSON within JSON
+// doubles them.
+const maxBackslashes = 4
+
+// backslashes is the start of the run of backslashes that s[i] ends.
 func backslashes(s string, i int) int {
-	for last := i; i > 0 && last-i < 3 && s[i-1] == '\\'; {
+	for last := i; i > 0 && last-i < maxBackslashes-1 && s[i-1] == '\\'; {
 		i--
 	}
 	return i

@@ -34,6 +34,9 @@ func gapAfter(s string, i int, ended bool) (end int, v verdict) {
 		if v == pending {
 			return pos, pending
 		}
+		if wraps > 0 && s[pos] == '>' {
+			kind = space // a line quoted in an e-mail
+		}
 		if kind == none {
 			break
 		}
@@ -75,11 +78,15 @@ func separatorAt(s string, i int, ended bool) (n int, kind separator, v verdict)
 		}
 		return 3, percentKind(hexRune(s, i+1, 2)), found
 	case c == '\\':
-		if len(rest) < 2 || rest[1] == 'u' && len(rest) < 6 {
+		k := 1 // JSON within JSON doubles the backslash
+		for k < len(rest) && k < maxBackslashes && rest[k] == '\\' {
+			k++
+		}
+		if len(rest) <= k || rest[k] == 'u' && len(rest) < k+5 {
 			return 0, none, undecided(ended)
 		}
-		r, n := escaped(s, i+1)
-		return n + 1, separatorKind(r), found
+		r, n := escaped(s, i+k)
+		return n + k, separatorKind(r), found
 	case c == '&':
 		semicolon := strings.IndexByte(rest[:min(len(rest), maxEntity)], ';')
 		if semicolon < 0 {
@@ -103,11 +110,11 @@ func gapBefore(s string, k int) int {
 	case c == '#' && s[k-2] == '&':
 		return k - 2
 	case c == 'u' && s[k-2] == '\\':
-		return k - 2
+		return backslashes(s, k-2)
 	case c == 'x' && k >= 3 && s[k-2] == '#' && s[k-3] == '&':
 		return k - 3
 	case (c == 'n' || c == 'r' || c == 't') && s[k-2] == '\\':
-		return k - 2
+		return backslashes(s, k-2)
 	case c == ';':
 		if n := strings.LastIndexByte(s[max(0, k-maxEntity):k], '&'); n >= 0 {
 			return max(0, k-maxEntity) + n
@@ -124,7 +131,7 @@ func gapBefore(s string, k int) int {
 			return k - 3
 		}
 		if k >= 6 && s[k-6] == '\\' && s[k-5] == 'u' && separatorKind(hexRune(s, k-4, 4)) != none {
-			return k - 6
+			return backslashes(s, k-6)
 		}
 		return k
 	case separatorKind(rune(c)) != none:

@@ -38,9 +38,10 @@ func countryBefore(s string, d int) int {
 // startsWord reports whether no letter or digit touches s[i] from the left. The
 // end of an escape is no such letter, nor is the word IBAN.
 func startsWord(s string, i int) bool {
-	if i == 0 || !isAlnum(s[i-1]) {
-		return true
-	}
+	return i == 0 || !isAlnum(s[i-1]) || followsEscape(s, i)
+}
+
+func followsEscape(s string, i int) bool {
 	c := s[i-1]
 	if i >= 2 && s[i-2] == '\\' && (c == 'n' || c == 'r' || c == 't') {
 		return true
@@ -49,6 +50,9 @@ func startsWord(s string, i int) bool {
 		return true
 	}
 	if i >= 6 && s[i-6] == '\\' && s[i-5] == 'u' && hexRune(s, i-4, 4) >= 0 {
+		return true
+	}
+	if controlEnd(s, i-1) == i {
 		return true
 	}
 	return i >= 4 && s[i-4]|0x20 == 'i' && s[i-3]|0x20 == 'b' && s[i-2]|0x20 == 'a' && c|0x20 == 'n' &&

@@ -4,9 +4,12 @@
 package redact
 
 import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
+	"hash"
 	"time"
 )
 
@@ -36,6 +39,10 @@ type Options struct {
 	// PatternTimeout bounds the time that a pattern may take on one line if it
 	// needs the backtracking engine; see [Pattern]. Zero is 100 ms.
 	PatternTimeout time.Duration
+	// OnFailure is called when a pattern could not judge a line, which is then
+	// redacted whole. It may be called from several goroutines at once. Nil is
+	// no call; the findings tell too.
+	OnFailure func(*PatternError)
 	// MaxLine is the longest line in bytes that patterns are run on; a longer
 	// one is redacted whole. It bounds what a stream with patterns holds back.
 	// Zero is 64 KiB, the least 1 KiB. It has no effect on the built-in types.
@@ -57,8 +64,9 @@ type Redactor struct {
 	maxLine    int
 	strategies map[Type]Strategy
 	blocking   bool // some strategy is Block
+	onFailure  func(*PatternError)
 	words      *words
-	key        []byte
+	newMAC     func() hash.Hash // a function, so that printing a Redactor shows no key
 	vault      *Vault
 }
 
@@ -67,8 +75,12 @@ func New(o Options) (*Redactor, error) {
 	r := &Redactor{
 		strategies: make(map[Type]Strategy),
 		maxLine:    o.MaxLine,
-		key:        slices.Clone(o.Key),
+		onFailure:  o.OnFailure,
 		vault:      o.Vault,
+	}
+	if len(o.Key) >= minKey {
+		key := bytes.Clone(o.Key)
+		r.newMAC = func() hash.Hash { return hmac.New(sha256.New, key) }
 	}
 	if r.words = vocabulary[o.Language]; r.words == nil {
 		return nil, fmt.Errorf("%w: language %q is neither en nor fr", ErrOptions, o.Language)
@@ -132,7 +144,7 @@ func (r *Redactor) setStrategies(o Options) error {
 		case Block:
 			r.blocking = true
 		case HMAC:
-			if len(r.key) < minKey {
+			if r.newMAC == nil {
 				return fmt.Errorf("%w: strategy %s needs a key of %d bytes or more", ErrOptions, s, minKey)
 			}
 		case Token:

@@ -105,7 +105,7 @@ func (r *Redactor) scanLines(dst []Finding, s string, from int, ended bool) (all
 
 func (r *Redactor) scanLine(dst []Finding, s string, from, to int) []Finding {
 	if to-from > r.maxLine {
-		return append(dst, r.tooLong(from, to))
+		return append(dst, r.failed(r.patterns[0].name, from, to, ErrLineTooLong))
 	}
 	if to > from && s[to-1] == '\r' {
 		to--
@@ -113,7 +113,7 @@ func (r *Redactor) scanLine(dst []Finding, s string, from, to int) []Finding {
 	for _, p := range r.patterns {
 		spans, err := p.find(s[from:to])
 		if err != nil {
-			dst = append(dst, Finding{Type: p.name, Start: from, End: to, Err: &PatternError{Pattern: p.name, Err: err}})
+			dst = append(dst, r.failed(p.name, from, to, err))
 			continue
 		}
 		for _, span := range spans {
@@ -125,9 +125,13 @@ func (r *Redactor) scanLine(dst []Finding, s string, from, to int) []Finding {
 	return dst
 }
 
-func (r *Redactor) tooLong(from, to int) Finding {
-	name := r.patterns[0].name
-	return Finding{Type: name, Start: from, End: to, Err: &PatternError{Pattern: name, Err: ErrLineTooLong}}
+// failed is the finding of a line that a pattern could not judge.
+func (r *Redactor) failed(name Type, from, to int, reason error) Finding {
+	err := &PatternError{Pattern: name, Err: reason}
+	if r.onFailure != nil {
+		r.onFailure(err)
+	}
+	return Finding{Type: name, Start: from, End: to, Err: err}
 }
 
 // find returns the byte spans of all matches in a line.

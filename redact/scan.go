@@ -99,7 +99,7 @@ func judgeEmail(f *Finding, s string, at, after int, end ending) verdict {
 
 // judgeDigit is like judgeEmail for the first digit of a run.
 func (sc scanner) judgeDigit(f *Finding, s string, d int, end ending) verdict {
-	if sc.email {
+	if sc.email && mayEncode(s[d-1]) {
 		switch at, after, v := encodedAt(s, d, end != more); v {
 		case pending:
 			f.Start = localHold(s, at)
@@ -159,7 +159,11 @@ func (sc scanner) tail(s string) int {
 	hold = min(hold, countryHold(s, len(s)-incomplete(s)))
 	// A separator in some encoding may have only just begun.
 	if i := strings.LastIndexAny(s[max(0, len(s)-maxEntity):], `&%\`); i >= 0 {
-		hold = min(hold, countryHold(s, max(0, len(s)-maxEntity)+i))
+		i += max(0, len(s)-maxEntity)
+		if s[i] == '\\' {
+			i = backslashes(s, i)
+		}
+		hold = min(hold, countryHold(s, i))
 	}
 	return hold
 }

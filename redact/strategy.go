@@ -4,8 +4,6 @@
 package redact
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base32"
 	"errors"
 	"fmt"
@@ -96,16 +94,20 @@ var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPad
 func (r *Redactor) hash(t Type, value string) string {
 	switch t {
 	case Email:
-		value = strings.ToLower(value)
+		value = plainAt.Replace(strings.ToLower(value))
 	case IBAN:
 		value = compactIBAN(value)
 	}
-	m := hmac.New(sha256.New, r.key)
+	m := r.newMAC()
 	m.Write([]byte(t))
 	m.Write([]byte{0})
 	m.Write([]byte(value))
 	return base32Lower.EncodeToString(m.Sum(nil))[:hashLength]
 }
+
+// plainAt undoes the encodings of an @ that the scanner knows.
+var plainAt = strings.NewReplacer("%40", "@", "%2540", "@", `\\u0040`, "@", `\u0040`, "@", `\x40`, "@",
+	"&#64;", "@", "&#064;", "@", "&#x40;", "@", "&#x040;", "@")
 
 // compactIBAN is the electronic form of an IBAN: upper case, no separators.
 func compactIBAN(value string) string {

@@ -34,7 +34,8 @@ func (r *Redactor) MaxHold() int {
 
 // Stream redacts a text that arrives in pieces. However the text is cut, the
 // pieces it returns make up the text that [Redactor.String] returns for the
-// whole, and none holds a part of a value.
+// whole, and none holds a part of a value. (A pattern that is stopped by its time
+// limit may be stopped in one run and not in the other.)
 //
 // It is not safe for concurrent use.
 type Stream struct {
@@ -134,7 +135,7 @@ func (s *Stream) lines(text string, end ending) {
 	}
 	s.waiting, s.line = s.r.scanLines(s.waiting, text, s.line, end != more)
 	if len(text)-s.line > s.r.maxLine {
-		f := s.r.tooLong(s.line, len(text))
+		f := s.r.failed(s.r.patterns[0].name, s.line, len(text), ErrLineTooLong)
 		s.waiting = append(s.waiting, f)
 		f.Start += s.base
 		s.long = &f

@@ -25,7 +25,7 @@ var ErrOpaque = errors.New("redact: value can't be looked into")
 // It looks into strings (also as JSON, if they are), []byte, keys of maps,
 // numbers (for patterns), errors, and any other value through its JSON shape: a
 // struct in which something is found becomes a map. What it can't look into, a
-// channel or a map that holds itself, is withheld. The only error is a
+// channel, a map that holds itself or 100,000 levels, is withheld. The only error is a
 // [*BlockedError], and the value is then nil.
 func (r *Redactor) Value(v any) (any, Counts, error) {
 	var (
@@ -65,8 +65,13 @@ type walker struct {
 	opaque  func() (any, error) // for what can't be looked into
 	numbers bool                // numbers count as text
 
-	seen map[container]*visit
+	seen  map[container]*visit
+	depth int
 }
+
+// maxDepth is ten times what encoding/json decodes; deeper values are withheld
+// before the stack ends.
+const maxDepth = 100_000
 
 // container identifies a map or slice, so that one reached twice is walked once
 // and one that holds itself ends.
@@ -196,12 +201,17 @@ func (w *walker) once(v any, walk func() (any, error)) (any, error) {
 		}
 		return before.out, nil
 	}
+	if w.depth >= maxDepth {
+		return w.opaque()
+	}
 	if w.seen == nil {
 		w.seen = make(map[container]*visit)
 	}
 	this := &visit{}
 	w.seen[key] = this
+	w.depth++
 	out, err := walk()
+	w.depth--
 	this.out, this.done = out, true
 	return out, err
 }
@@ -278,11 +288,11 @@ func copyMap[T any](w *walker, in map[string]T, walk func(T) (T, error), unchang
 
 func equal(a, b string) bool { return a == b }
 
-// identical compares two results of a walk without looking into them: a copy
-// has another address than its original.
+// identical reports whether a walk gave back what it was given. A part that
+// changes becomes a copy, another string or a value of another type.
 func identical(a, b any) bool {
 	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
-	if va.IsValid() != vb.IsValid() || !va.IsValid() {
+	if !va.IsValid() || !vb.IsValid() {
 		return va.IsValid() == vb.IsValid()
 	}
 	if va.Type() != vb.Type() {
@@ -291,8 +301,10 @@ func identical(a, b any) bool {
 	switch va.Kind() {
 	case reflect.Map, reflect.Slice:
 		return va.Pointer() == vb.Pointer()
+	case reflect.String:
+		return va.String() == vb.String()
 	}
-	return !va.Comparable() || a == b
+	return true
 }
 
 func same(a, b map[string]any) bool { return identical(a, b) }

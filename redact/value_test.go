@@ -120,6 +120,23 @@ func TestValueBounds(t *testing.T) {
 	}
 	require.Equal(t, "[email redacted]", out)
 
+	bottomless := any(mailAddress)
+	for range 2_000_000 {
+		bottomless = []any{bottomless}
+	}
+	out, counts, err = r.Value(bottomless)
+	require.NoError(t, err)
+	require.Empty(t, counts)
+	for next, deeper := out, true; deeper; {
+		out = next
+		if list, ok := out.([]any); ok {
+			next = list[0]
+		} else {
+			deeper = false
+		}
+	}
+	require.Equal(t, "[value withheld]", out)
+
 	text := strings.Repeat(`{"x":[`, 10_000) + `"` + mailAddress + `"` + strings.Repeat(`]}`, 10_000)
 	out, _, err = r.Value(text)
 	require.NoError(t, err)

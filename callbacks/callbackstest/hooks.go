@@ -6,6 +6,7 @@ package callbackstest
 import (
 	"testing"
 
+	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
@@ -19,9 +20,11 @@ import (
 // tool's result; nil means that the tool may run.
 func BeforeTool(t testing.TB, guard callbacks.Guard, tl tool.Tool, args map[string]any) map[string]any {
 	t.Helper()
-	cfg := attach(t, guard)
-	res, err := cfg.BeforeToolCallbacks[0](Context(t), tl, args)
-	fail(t, "before_tool", err)
+	s := &standIn{Tool: tl, result: map[string]any{"result": "ok"}}
+	res := callThrough(t, guard, s, args)
+	if s.ran {
+		return nil
+	}
 	return res
 }
 
@@ -30,22 +33,7 @@ func BeforeTool(t testing.TB, guard callbacks.Guard, tl tool.Tool, args map[stri
 // hook left it alone.
 func AfterTool(t testing.TB, guard callbacks.Guard, tl tool.Tool, args, result map[string]any, toolErr error) map[string]any {
 	t.Helper()
-	cfg, ctx := attach(t, guard), Context(t)
-	if res, err := cfg.BeforeToolCallbacks[0](ctx, tl, args); err != nil || res != nil {
-		fail(t, "before_tool", err)
-		return res
-	}
-	if toolErr != nil {
-		res, err := cfg.OnToolErrorCallbacks[0](ctx, tl, args, toolErr)
-		fail(t, "on_tool_error", err)
-		result, toolErr = res, nil
-	}
-	res, err := cfg.AfterToolCallbacks[0](ctx, tl, args, result, toolErr)
-	fail(t, "after_tool", err)
-	if res == nil {
-		return result
-	}
-	return res
+	return callThrough(t, guard, &standIn{Tool: tl, result: result, err: toolErr}, args)
 }
 
 // BeforeModel calls the guard's before_model hook through a chain and returns the
@@ -77,7 +65,41 @@ func AfterModel(t testing.TB, guard callbacks.Guard, resp *model.LLMResponse) *m
 	return got
 }
 
-func attach(t testing.TB, guard callbacks.Guard) llmagent.Config {
+// standIn is the tool under the chain: it has the face of another and answers as told.
+type standIn struct {
+	tool.Tool
+	result map[string]any
+	err    error
+	ran    bool
+}
+
+// Declaration makes it a function tool.
+func (s *standIn) Declaration() *genai.FunctionDeclaration {
+	return &genai.FunctionDeclaration{Name: s.Name()}
+}
+
+// Run answers.
+func (s *standIn) Run(agent.Context, any) (map[string]any, error) {
+	s.ran = true
+	return s.result, s.err
+}
+
+// callThrough makes one call of a tool through the wrapper that a chain puts around it.
+func callThrough(t testing.TB, guard callbacks.Guard, s *standIn, args map[string]any) map[string]any {
+	t.Helper()
+	cfg := attach(t, guard, s)
+	wrapped, ok := cfg.Tools[0].(interface {
+		Run(ctx agent.Context, args any) (map[string]any, error)
+	})
+	if !ok {
+		t.Fatalf("the chain left the tool %q bare", s.Name())
+	}
+	res, err := wrapped.Run(Context(t), args)
+	fail(t, "tool", err)
+	return res
+}
+
+func attach(t testing.TB, guard callbacks.Guard, tools ...tool.Tool) llmagent.Config {
 	t.Helper()
 	// The tool names a guard knows are not checked here: there is no agent.
 	info := guard.Info
@@ -88,7 +110,7 @@ func attach(t testing.TB, guard callbacks.Guard) llmagent.Config {
 			return i
 		}
 	}
-	cfg, err := callbacks.New(guard).Attach(llmagent.Config{Name: AgentName})
+	cfg, err := callbacks.New(guard).Attach(llmagent.Config{Name: AgentName, Tools: tools})
 	if err != nil {
 		t.Fatalf("attaching guard %q: %v", guard.Name, err)
 	}

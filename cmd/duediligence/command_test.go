@@ -60,7 +60,7 @@ func TestReportOnStdoutProgressOnStderr(t *testing.T) {
 func TestFrench(t *testing.T) {
 	r := command(t, "--lang", "fr", "Transports Kervalec")
 	require.Equal(t, exitOK, r.code)
-	require.Contains(t, r.stdout, "DONNÉES FICTIVES")
+	require.Contains(t, r.stdout, "Données fictives")
 	require.Contains(t, r.stderr, "terminé")
 	t.Setenv("LC_ALL", "")
 	t.Setenv("LC_MESSAGES", "")
@@ -86,7 +86,7 @@ func TestRefusedInput(t *testing.T) {
 		"bad SIREN":          {[]string{"999990006"}, ""},
 		"unknown flag":       {[]string{"--nope"}, "--help"},
 		"language":           {[]string{"--lang", "de", "Acme"}, "en or fr"},
-		"source":             {[]string{"--source", "web", "Acme"}, "sample or live"},
+		"source":             {[]string{"--source", "web", "Acme"}, "sample, live"},
 		"calls":              {[]string{"--max-calls", "0", "Acme"}, "--max-calls"},
 		"time":               {[]string{"--timeout", "-1s", "Acme"}, "--timeout"},
 		"source address":     {[]string{"--source", "live", "--source-url", "bodacc=http://127.0.0.1:1", "Acme"}, ""},
@@ -144,7 +144,7 @@ func TestFilesAreWhole(t *testing.T) {
 	require.NoError(t, err)
 	var rep map[string]any
 	require.NoError(t, json.Unmarshal(raw, &rep))
-	require.Equal(t, "gardefou/report/1", rep["schema"])
+	require.Equal(t, "gardefou.report/1", rep["schema"])
 	lines, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
 	require.NoError(t, err)
 	appended, err := os.ReadFile(journal)
@@ -153,7 +153,7 @@ func TestFilesAreWhole(t *testing.T) {
 	require.Contains(t, string(lines), `"kind":"end"`)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, entries, 3, "no temporary file is left")
+	require.Len(t, entries, 4, "no temporary file is left")
 }
 
 func TestUnwritableFolder(t *testing.T) {
@@ -185,7 +185,7 @@ func standIn(t *testing.T, fault func(http.ResponseWriter, *http.Request) bool) 
 	}))
 	t.Cleanup(srv.Close)
 	args := []string{"--source", "live", "--allow-private-hosts"}
-	for _, name := range []string{"recherche-entreprises", "bodacc", "ratios", "asset-freezes", "gdelt"} {
+	for _, name := range []string{"recherche-entreprises", "bodacc", "ratios", "asset-freezes", "gdelt", "gleif", "vies"} {
 		args = append(args, "--source-url", name+"="+srv.URL)
 	}
 	return args
@@ -196,9 +196,9 @@ func TestLiveAgainstAStandIn(t *testing.T) {
 	require.Equal(t, exitOK, r.code, r.stderr)
 	require.True(t, strings.HasPrefix(r.stderr, "Source: live public registers."))
 	require.Contains(t, r.stderr, "Source read at another address")
-	require.NotContains(t, r.stdout, "FICTIONAL DATA")
-	require.Contains(t, r.stdout, "Source read at another address")
-	require.Contains(t, r.stdout, "TRANSPORTS KERVALEC, SIREN 999991011, is active in the registry")
+	require.NotContains(t, r.stdout, "Fictional data")
+	require.Contains(t, r.stdout, "127.0.0.1")
+	require.Contains(t, r.stdout, "TRANSPORTS KERVALEC")
 	require.Contains(t, r.stdout, "E-REG-001")
 	require.Contains(t, r.stdout, "/entreprise/999991011")
 }
@@ -256,4 +256,84 @@ func TestHelp(t *testing.T) {
 		require.Contains(t, r.stdout, want)
 	}
 	require.Equal(t, exitOK, command(t, "--version").code)
+}
+
+func TestFormats(t *testing.T) {
+	r := command(t, "--format", "json", "Transports Kervalec")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	require.True(t, json.Valid([]byte(r.stdout)))
+	require.Contains(t, command(t, "--format", "html", "Transports Kervalec").stdout, "<!DOCTYPE html>")
+	require.Contains(t, command(t, "--format", "csv", "Transports Kervalec").stdout, "999991011")
+	require.Equal(t, exitRefused, command(t, "--format", "pdf", "Transports Kervalec").code)
+}
+
+func TestFailOn(t *testing.T) {
+	require.Equal(t, exitOK, command(t, "--fail-on", "high", "Transports Kervalec").code)
+	r := command(t, "--fail-on", "high", "Bâtisseurs du Menhir")
+	require.Equal(t, exitRating, r.code)
+	require.NotEmpty(t, r.stdout, "the report is written all the same")
+	require.Equal(t, exitRefused, command(t, "--fail-on", "low", "Transports Kervalec").code)
+}
+
+func TestSinceSaysWhatChanged(t *testing.T) {
+	dir := t.TempDir()
+	require.Equal(t, exitOK, command(t, "-o", dir, "Transports Kervalec").code)
+	old := filepath.Join(dir, "report.json")
+	r := command(t, "--since", old, "--annual-purchases", "3000000", "Transports Kervalec")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	require.NotEqual(t, command(t, "Transports Kervalec").stdout, r.stdout)
+	require.Equal(t, exitFailed, command(t, "--since", old, "Bâtisseurs du Menhir").code, "a report about somebody else")
+	require.NoError(t, os.WriteFile(old, []byte("{}"), 0o600))
+	require.Equal(t, exitRefused, command(t, "--since", old, "Transports Kervalec").code)
+}
+
+func TestSIRENAndNameMustAgree(t *testing.T) {
+	require.Equal(t, exitOK, command(t, "--siren", "999991011").code)
+	require.Equal(t, exitOK, command(t, "--siren", "999991011", "Transports Kervalec").code)
+	r := command(t, "--siren", "999991011", "Bâtisseurs du Menhir")
+	require.Equal(t, exitRefused, r.code, r.stderr)
+}
+
+// What was recorded is read again, byte for byte, with no source there.
+func TestRecordAndReplay(t *testing.T) {
+	rec, one, two := filepath.Join(t.TempDir(), "rec"), t.TempDir(), t.TempDir()
+	args := standIn(t, nil)
+	args[1] = "record:" + rec
+	r := command(t, append(args, "-o", one, "Transports Kervalec")...)
+	require.Equal(t, exitOK, r.code, r.stderr)
+	args[1] = "replay:" + rec
+	r = command(t, append(args, "-o", two, "Transports Kervalec")...)
+	require.Equal(t, exitOK, r.code, r.stderr)
+	for _, name := range []string{"report.json", "report.md", "report.html"} {
+		a, err := os.ReadFile(filepath.Join(one, name))
+		require.NoError(t, err)
+		b, err := os.ReadFile(filepath.Join(two, name))
+		require.NoError(t, err)
+		require.Equal(t, string(a), string(b), name)
+	}
+}
+
+func TestBatchCommand(t *testing.T) {
+	dir := t.TempDir()
+	list := filepath.Join(dir, "list.csv")
+	require.NoError(t, os.WriteFile(list, []byte("\ufeffname;amount\r\nTransports Kervalec;1\r\nBâtisseurs du Menhir;2\r\n999991011;3\r\nNobody Anywhere;4\r\n\"broken;5\r\nAtelier Nordet;6\r\n"), 0o600))
+	out := filepath.Join(dir, "out")
+	r := command(t, "batch", list, "-o", out, "-j", "2")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	require.Contains(t, r.stderr, "Batch done: 2 researched, 0 kept from before, 1 repeated, 3 without a report.")
+	sum, err := os.ReadFile(filepath.Join(out, "summary.csv"))
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(sum)), "\r\n")
+	require.Len(t, lines, 6)
+	require.Contains(t, lines[4], "STOP", "gravest first, after those without a report")
+	require.Contains(t, lines[5], "KERVALEC")
+	require.FileExists(t, filepath.Join(out, "999991011", "report.html"))
+
+	again := command(t, "batch", list, "-o", out)
+	require.Contains(t, again.stderr, "0 researched, 2 kept from before, 1 repeated")
+	sum2, err := os.ReadFile(filepath.Join(out, "summary.csv"))
+	require.NoError(t, err)
+	require.Equal(t, string(sum), string(sum2))
+	require.Equal(t, exitRefused, command(t, "batch", list).code)
+	require.Equal(t, exitRefused, command(t, "batch", filepath.Join(dir, "none.csv"), "-o", out).code)
 }

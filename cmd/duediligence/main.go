@@ -28,6 +28,7 @@ const (
 	exitNotFound    = 4
 	exitExhausted   = 5
 	exitUnavailable = 6
+	exitRating      = 7
 	exitInterrupted = 130
 )
 

@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"sync"
 
+	"github.com/gardefou/gardefou/internal/files"
 	"github.com/gardefou/gardefou/pipeline/report"
 )
 
@@ -26,7 +26,7 @@ type outputs struct {
 	journalErr error
 }
 
-func (f flags) openOutputs() (*outputs, error) {
+func (f *flags) openOutputs() (*outputs, error) {
 	o := &outputs{dir: f.out}
 	if f.out != "" {
 		if err := os.MkdirAll(f.out, 0o755); err != nil {
@@ -81,7 +81,7 @@ func (o *outputs) close() {
 }
 
 // write puts the report and the journal into the folder.
-func (o *outputs) write(r report.Report) error {
+func (o *outputs) write(r report.Report, lang report.Lang) error {
 	o.mu.Lock()
 	err := o.journalErr
 	o.mu.Unlock()
@@ -91,41 +91,17 @@ func (o *outputs) write(r report.Report) error {
 	if o.dir == "" {
 		return nil
 	}
-	enc, err := r.JSON()
-	if err != nil {
-		return err
-	}
-	for _, f := range []struct {
-		name string
-		data []byte
-	}{{"report.md", []byte(r.Markdown())}, {"report.json", enc}, {"journal.jsonl", o.buf.Bytes()}} {
-		if err := writeFile(filepath.Join(o.dir, f.name), f.data); err != nil {
-			return fmt.Errorf("writing %s: %w", f.name, err)
+	for _, f := range []files.File{
+		{Name: "report.md", Data: []byte(r.Markdown(lang))},
+		{Name: "report.html", Data: r.HTML(lang)},
+		{Name: "report.json", Data: r.JSON()},
+		{Name: "journal.jsonl", Data: o.buf.Bytes()},
+	} {
+		if err := files.Write(o.dir, f); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// writeFile writes data under a temporary name and then renames it, so that nobody
-// ever sees half a file.
-func writeFile(path string, data []byte) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(tmp.Name()))
-		}
-	}()
-	_, err = tmp.Write(data)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }
 
 type syncBuffer struct {

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
@@ -27,6 +29,10 @@ type printer struct {
 	quiet bool
 	lang  text.Lang
 	color bool
+	// live, on a terminal, takes the place of a line a step.
+	live *display
+	// served are the models that were not the ones asked for, told once each.
+	served map[string]bool
 }
 
 func (p *printer) line(format string, args ...any) {
@@ -55,6 +61,14 @@ func (p *printer) subject(s supplier.Subject) {
 
 // step is a line for each agent and tool as it ends, and for each refusal.
 func (p *printer) step(ev callbacks.Event) {
+	if p.quiet {
+		return
+	}
+	p.noteServed(ev)
+	if p.live != nil {
+		p.live.step(ev)
+		return
+	}
 	var what string
 	switch {
 	case ev.Step == callbacks.StepTool:
@@ -71,6 +85,19 @@ func (p *printer) step(ev callbacks.Event) {
 	p.line("  %-22s %-18s %s (%d ms)", ev.Agent, what, outcome, ev.Duration.Round(time.Millisecond).Milliseconds())
 }
 
+// noteServed keeps a model version that was served in place of the one asked for.
+func (p *printer) noteServed(ev callbacks.Event) {
+	if ev.ServedModel == "" || strings.HasPrefix(ev.ServedModel, ev.Model) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.served == nil {
+		p.served = make(map[string]bool)
+	}
+	p.served[text.Get(p.lang, text.CmdServed, ev.Model, ev.ServedModel)] = true
+}
+
 // paint colours what was not simply allowed, on a terminal only.
 func (p *printer) paint(ev callbacks.Event) string {
 	s := text.Get(p.lang, text.Key("outcome."+string(ev.Outcome)))
@@ -84,6 +111,9 @@ func (p *printer) paint(ev callbacks.Event) string {
 }
 
 func (p *printer) summary(o *pipeline.Outcome, dir string) {
+	for _, s := range slices.Sorted(maps.Keys(p.served)) {
+		p.line("%s", s)
+	}
 	acted := make([]string, 0, len(o.Stats.Guards))
 	for _, g := range slices.Sorted(maps.Keys(o.Stats.Guards)) {
 		acted = append(acted, fmt.Sprintf("%s %d", g, o.Stats.Guards[g]))
@@ -101,12 +131,21 @@ func (p *printer) summary(o *pipeline.Outcome, dir string) {
 	}
 }
 
-// isTerminal reports whether w is a character device and colours are wanted.
-func isTerminal(w io.Writer) bool {
+// terminal returns stderr as a terminal, or nil: colours and the live display are for
+// people who look at one.
+func terminal(w io.Writer) *os.File {
 	f, ok := w.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" {
-		return false
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
+		return nil
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return f
+}
+
+// widthOf returns the width of a terminal now.
+func widthOf(f *os.File) int {
+	w, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 80
+	}
+	return w
 }

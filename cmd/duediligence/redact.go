@@ -138,7 +138,7 @@ func (f *redactFilter) text(r *redact.Redactor, in io.Reader, w *bufio.Writer) e
 				return err
 			}
 		}
-		return errors.Join(failed, s.Err(), w.Flush())
+		return errors.Join(failed, s.Err())
 	}
 	buf := make([]byte, readSize)
 	for {
@@ -151,6 +151,9 @@ func (f *redactFilter) text(r *redact.Redactor, in io.Reader, w *bufio.Writer) e
 		}
 		if err != nil {
 			return errors.Join(err, put(s.Close(redact.CutOff)))
+		}
+		if err := w.Flush(); err != nil {
+			return err
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -127,4 +128,45 @@ func TestRedactCommandInputFails(t *testing.T) {
 	err = f.run(io.MultiReader(strings.NewReader("to alice@exam"), iotest.ErrReader(broken)), &out)
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, "to [email redacted]", out.String(), "a value cut by the failure is a value")
+}
+
+// TestRedactCommandOnOneLongLine filters 16 MB without a line feed and looks at
+// the memory in use on the way.
+func TestRedactCommandOnOneLongLine(t *testing.T) {
+	block := []byte(strings.Repeat("pay to FR76 3000 6000 0112 3456 7890 189 or ask alice@example.com ", 1<<10))
+	var in, out measured
+	in.blocks, in.block = 16<<20/len(block), block
+	f := redactFilter{types: []string{"email", "iban"}}
+	require.NoError(t, f.run(&in, &out))
+	require.Less(t, out.peak, uint64(12<<20))
+	require.Equal(t, in.read/len(block)*len("pay to [IBAN redacted] or ask [email redacted] ")*1<<10, out.written)
+}
+
+// measured is an endless line to read and a sink that watches the heap.
+type measured struct {
+	block         []byte
+	blocks        int
+	read, written int
+	writes        int
+	peak          uint64
+}
+
+func (m *measured) Read(p []byte) (int, error) {
+	if m.read >= m.blocks*len(m.block) {
+		return 0, io.EOF
+	}
+	n := copy(p, m.block[m.read%len(m.block):])
+	m.read += n
+	return n, nil
+}
+
+func (m *measured) Write(p []byte) (int, error) {
+	if m.writes%200 == 0 {
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		m.peak = max(m.peak, stats.HeapInuse)
+	}
+	m.writes++
+	m.written += len(p)
+	return len(p), nil
 }

@@ -4,53 +4,38 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gardefou/gardefou/agents/offline"
-	"github.com/gardefou/gardefou/callbacks"
-	"github.com/gardefou/gardefou/internal/text"
-	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/pipeline/sources"
-	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
-type flags struct {
-	source       string
-	sourceURLs   map[string]string
-	allowPrivate bool
-	maxCalls     int
-	timeout      time.Duration
-	lang         string
-	quiet        bool
-	out          string
-	journal      string
-}
+const longHelp = `Researches one supplier and writes a due-diligence report to stdout.
 
-const longHelp = `Researches one supplier and writes a due-diligence report in Markdown to stdout.
-
-The supplier is a name, a SIREN, a SIRET or a French VAT number. A name that fits
-several companies is never settled by guessing: the candidates are listed with the
-command to run again.
+The supplier is a name, a SIREN, a SIRET, an EU VAT number or a LEI. A name that fits
+several companies is never settled by guessing: on a terminal you are asked, elsewhere
+the candidates are listed with the command to run again.
 
 By default the facts come from a built-in set of fictional companies. With
---source live they come from public French registers; no key is needed.
+--source live they come from public registers; no key is needed. --source record:DIR
+keeps every answer, --source replay:DIR reads them again, byte for byte.
 
 Exit codes: 0 report written; 1 the run failed, a report was made from what was
 there; 2 input refused; 3 ambiguous; 4 not found; 5 calls or time ran out, partial
-report written; 6 source unavailable; 130 interrupted.`
+report written; 6 source unavailable; 7 report written, rating at or above
+--fail-on; 130 interrupted.`
 
 const examples = `  duediligence "Transports Kervalec"
   duediligence --source live "Nom de l'entreprise" -o dossier/
-  duediligence --source live 552081317 --lang fr
+  duediligence --source live --siren 552081317 --lang fr --format html > report.html
+  duediligence "Transports Kervalec" --since dossier/report.json --fail-on high
+  duediligence "Transports Kervalec" --model openai:qwen3 --base-url http://localhost:11434/v1
+  duediligence batch suppliers.csv -o dossiers/ -j 4
   duediligence "Transports Kervalec" --journal run.jsonl --quiet > report.md`
 
 func newRootCommand() *cobra.Command {
@@ -65,28 +50,58 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch len(args) {
-			case 1:
-				return f.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
-			case 0:
-				return &exitError{exitRefused, "duediligence: which supplier? Example: duediligence \"Transports Kervalec\"\nTry: duediligence --help"}
-			default:
-				return &exitError{exitRefused, fmt.Sprintf("duediligence: one supplier per run, got %d; put a name with spaces in quotes: duediligence %q", len(args), strings.Join(args, " "))}
+			query, err := f.query(args)
+			if err != nil {
+				return err
 			}
+			return f.run(cmd.Context(), query, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	f.register(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.source, "source", string(sources.ModeSample), "where facts come from: sample (fictional companies) or live (public registers)")
-	fl.StringToStringVar(&f.sourceURLs, "source-url", nil, "read a source at another address, NAME=URL; names: recherche-entreprises, bodacc, ratios, asset-freezes, gdelt")
+	fl.StringVar(&f.siren, "siren", "", "the supplier's SIREN; with a name as well, both must mean the same company")
+	fl.StringVar(&f.format, "format", "md", "format of the report on stdout: md, json, html or csv")
+	fl.StringVarP(&f.out, "output", "o", "", "also write report.md, .html, .json and journal.jsonl into this folder")
+	fl.StringVar(&f.journal, "journal", "", "append the journal, a JSON line for each step, to this file")
+	fl.StringVar(&f.since, "since", "", "the last report.json on this supplier: say what changed")
+	fl.StringVar(&f.failOn, "fail-on", "", "exit with 7 where the rating is at least this: medium, high, critical or stop")
+	fl.Int64Var(&f.purchases, "annual-purchases", 0, "what you spend there in a year, in euros, to rate its dependency on you")
+	cmd.AddCommand(newRedactCommand(), newBatchCommand())
+	return cmd
+}
+
+// register adds the flags that one run and a batch share.
+func (f *flags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.source, "source", string(sources.ModeSample), "where facts come from: sample (fictional companies), live (public registers), record:DIR or replay:DIR")
+	fl.StringToStringVar(&f.sourceURLs, "source-url", nil, "read a source at another address, NAME=URL; names: "+strings.Join(sourceNames, ", "))
 	fl.BoolVar(&f.allowPrivate, "allow-private-hosts", false, "let --source-url name any host, private ones too (for tests)")
+	fl.StringVar(&f.cache, "cache", "", "keep answers of live sources in this folder for a day")
+	fl.StringVar(&f.asOf, "as-of", "", "the day the facts are judged at, YYYY-MM-DD (default: today)")
+	fl.StringVar(&f.modelFile, "model-file", "", "weights and bands of the risk model, in place of the built-in ones")
+	fl.StringVar(&f.model, "model", models.Offline, "model that writes: offline, gemini-NAME (key in GEMINI_API_KEY or GOOGLE_API_KEY) or openai:NAME")
+	fl.StringVar(&f.baseURL, "base-url", "", "address of the model's server; required for openai:NAME")
+	fl.DurationVar(&f.modelTimeout, "model-timeout", models.DefaultTimeout, "time allowed for one model call")
 	fl.IntVar(&f.maxCalls, "max-calls", 25, "model calls allowed for the whole run")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time allowed for the whole run")
 	fl.StringVar(&f.lang, "lang", "", "language of the report, en or fr (default: from LANG)")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary on stderr")
-	fl.StringVarP(&f.out, "output", "o", "", "also write report.md, report.json and journal.jsonl into this folder")
-	fl.StringVar(&f.journal, "journal", "", "append the journal, a JSON line for each step, to this file")
-	cmd.AddCommand(newRedactCommand())
-	return cmd
+}
+
+// query puts the argument and --siren together.
+func (f *flags) query(args []string) (string, error) {
+	switch {
+	case len(args) > 1:
+		return "", &exitError{exitRefused, fmt.Sprintf("duediligence: one supplier per run, got %d; put a name with spaces in quotes: duediligence %q", len(args), strings.Join(args, " "))}
+	case len(args) == 1 && f.siren != "":
+		return f.siren + " " + args[0], nil
+	case len(args) == 1:
+		return args[0], nil
+	case f.siren != "":
+		return f.siren, nil
+	default:
+		return "", &exitError{exitRefused, "duediligence: which supplier? Example: duediligence \"Transports Kervalec\"\nTry: duediligence --help"}
+	}
 }
 
 func version() string {
@@ -101,147 +116,4 @@ func version() string {
 		}
 	}
 	return v
-}
-
-// run is one due diligence.
-func (f flags) run(ctx context.Context, query string, stdout, stderr io.Writer) error {
-	lang, err := f.language()
-	if err != nil {
-		return err
-	}
-	if f.maxCalls < 1 {
-		return refuse("--max-calls must be at least 1, got %d", f.maxCalls)
-	}
-	if f.timeout <= 0 {
-		return refuse("--timeout must be more than 0, got %s", f.timeout)
-	}
-	if _, err := supplier.ParseQuery(query); err != nil {
-		return f.refusedQuery(err, lang)
-	}
-	client, err := f.client()
-	if err != nil {
-		return err
-	}
-	p := &printer{w: stderr, quiet: f.quiet, lang: lang, color: isTerminal(stderr)}
-	p.source(client)
-
-	ctx, cancel := context.WithTimeout(ctx, f.timeout)
-	defer cancel()
-	res := client.Resolve(ctx, query)
-	if err := f.interrupted(ctx); err != nil {
-		return err
-	}
-	if res.Status != supplier.StatusResolved {
-		return f.unresolved(res, client, lang)
-	}
-	return f.research(ctx, client, res.Subject, query, p, stdout)
-}
-
-func (f flags) research(ctx context.Context, client *sources.Client, subject supplier.Subject, query string, p *printer, stdout io.Writer) error {
-	out, err := f.openOutputs()
-	if err != nil {
-		return err
-	}
-	defer out.close()
-	p.subject(subject)
-	pl, err := pipeline.New(pipeline.Options{
-		Model: offline.Model{}, Sources: client, Lang: string(p.lang), MaxCalls: f.maxCalls,
-		Journal: out.journal(), JournalError: out.journalFailed, Observe: p.step,
-	})
-	if err != nil {
-		return &exitError{exitFailed, "duediligence: " + err.Error()}
-	}
-	outcome, err := pl.Run(ctx, subject, query)
-	if errors.Is(err, context.Canceled) {
-		return interruptedError(p.lang)
-	}
-	if err != nil {
-		return &exitError{exitFailed, "duediligence: " + err.Error()}
-	}
-	if err := out.write(outcome.Report); err != nil {
-		return &exitError{exitFailed, "duediligence: " + err.Error()}
-	}
-	if _, err := io.WriteString(stdout, outcome.Report.Markdown()); err != nil {
-		return &exitError{exitFailed, "duediligence: writing the report: " + err.Error()}
-	}
-	p.summary(outcome, f.out)
-	return exitFor(outcome)
-}
-
-// exitFor maps the closed set of statuses to exit codes.
-func exitFor(o *pipeline.Outcome) error {
-	switch o.Result.Status {
-	case callbacks.StatusDone, callbacks.StatusLanded:
-		return nil
-	case callbacks.StatusCallsExhausted, callbacks.StatusTokensExhausted, callbacks.StatusTimeExhausted, callbacks.StatusBudgetExhausted:
-		return &exitError{code: exitExhausted}
-	case callbacks.StatusInterrupted:
-		return &exitError{code: exitInterrupted}
-	default:
-		return &exitError{code: exitFailed}
-	}
-}
-
-func (f flags) language() (text.Lang, error) {
-	switch f.lang {
-	case "":
-		for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
-			if v := os.Getenv(name); v != "" {
-				return text.Parse(v), nil
-			}
-		}
-		return text.English, nil
-	case string(text.English), string(text.French):
-		return text.Lang(f.lang), nil
-	default:
-		return "", refuse("--lang must be en or fr, got %q", f.lang)
-	}
-}
-
-func (f flags) client() (*sources.Client, error) {
-	o := sources.Options{Mode: sources.Mode(f.source), AllowPrivateHosts: f.allowPrivate}
-	if o.Mode != sources.ModeSample && o.Mode != sources.ModeLive {
-		return nil, refuse("--source must be sample or live, got %q", f.source)
-	}
-	for name, url := range f.sourceURLs {
-		switch name {
-		case "recherche-entreprises":
-			o.BaseURLs.RechercheEntreprises = url
-		case "bodacc":
-			o.BaseURLs.BODACC = url
-		case "ratios":
-			o.BaseURLs.Ratios = url
-		case "asset-freezes":
-			o.BaseURLs.AssetFreezes = url
-		case "gdelt":
-			o.BaseURLs.GDELT = url
-		default:
-			return nil, refuse("--source-url: unknown source %q; known: recherche-entreprises, bodacc, ratios, asset-freezes, gdelt", name)
-		}
-	}
-	c, err := sources.New(o)
-	if err != nil {
-		return nil, refuse("%v", err)
-	}
-	return c, nil
-}
-
-func (f flags) interrupted(ctx context.Context) error {
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
-		lang, _ := f.language()
-		return interruptedError(lang)
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &exitError{exitExhausted, fmt.Sprintf("duediligence: the time allowed (%s) ran out before the supplier was identified; nothing was written. Raise it with --timeout.", f.timeout)}
-	default:
-		return nil
-	}
-}
-
-func interruptedError(lang text.Lang) error {
-	return &exitError{exitInterrupted, text.Get(lang, text.CmdInterrupted)}
-}
-
-func refuse(format string, args ...any) error {
-	return &exitError{exitRefused, "duediligence: " + fmt.Sprintf(format, args...)}
 }

@@ -4,21 +4,22 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
+	"io"
+	"os"
+	"strconv"
 	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
-// refusedQuery tells why what was typed can't be asked.
-func (f flags) refusedQuery(err error, lang text.Lang) error {
-	return &exitError{exitRefused, text.Get(lang, text.CmdRefused, err)}
-}
-
 // unresolved tells why no agent was started, and what to do.
-func (f flags) unresolved(res supplier.Resolution, client *sources.Client, lang text.Lang) error {
+func (f *flags) unresolved(res supplier.Resolution, client *sources.Client, lang text.Lang) error {
 	switch res.Status {
 	case supplier.StatusCandidates:
 		return &exitError{exitAmbiguous, f.candidates(res, lang)}
@@ -35,22 +36,56 @@ func (f flags) unresolved(res supplier.Resolution, client *sources.Client, lang 
 }
 
 // candidates lists who could be meant, each with the command that means it.
-func (f flags) candidates(res supplier.Resolution, lang text.Lang) string {
+func (f *flags) candidates(res supplier.Resolution, lang text.Lang) string {
 	var sb strings.Builder
 	sb.WriteString(text.Get(lang, text.CmdAmbiguous))
 	for _, c := range res.Candidates {
-		state := text.Get(lang, text.StateActive)
-		if c.Ceased {
-			state = text.Get(lang, text.StateCeased)
+		again := "duediligence"
+		if f.source != string(sources.ModeSample) {
+			again += " --source " + f.source
 		}
-		fmt.Fprintf(&sb, "\n  %s, %s, %s, %s, %s\n      duediligence%s %s", c.LegalName, c.SIREN, c.City, c.Activity, state, f.again(), c.SIREN)
+		fmt.Fprintf(&sb, "\n  %s\n      %s %s", describe(c, lang), again, identifier(c))
 	}
 	return sb.String()
 }
 
-func (f flags) again() string {
-	if f.source != string(sources.ModeSample) {
-		return " --source " + f.source
+func describe(c supplier.Candidate, lang text.Lang) string {
+	state := text.Get(lang, text.StateActive)
+	if c.Ceased {
+		state = text.Get(lang, text.StateCeased)
 	}
-	return ""
+	var parts []string
+	for _, p := range []string{c.LegalName, identifier(c), c.City, c.Activity, state} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func identifier(c supplier.Candidate) string {
+	if c.SIREN != "" {
+		return c.SIREN
+	}
+	return c.LEI
+}
+
+// ask puts a numbered question and returns the identifier of the answer.
+func (f *flags) ask(res supplier.Resolution, lang text.Lang, stdin io.Reader, stderr io.Writer) (string, error) {
+	fmt.Fprintln(stderr, text.Get(lang, text.CmdWhich))
+	for i, c := range res.Candidates {
+		fmt.Fprintf(stderr, "  %d. %s\n", i+1, describe(c, lang))
+	}
+	fmt.Fprint(stderr, text.Get(lang, text.CmdNumber, len(res.Candidates)))
+	line, err := bufio.NewReader(stdin).ReadString('\n')
+	n, bad := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil && line == "" || bad != nil || n < 1 || n > len(res.Candidates) {
+		return "", &exitError{exitAmbiguous, f.candidates(res, lang)}
+	}
+	return identifier(res.Candidates[n-1]), nil
+}
+
+func isTerminalInput(r io.Reader) bool {
+	file, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -15,7 +15,9 @@ const (
 	ToolMissingArgs Key = "tool.missing_args"
 	ModelFailed     Key = "model.failed"
 
-	ToolNotAllowed Key = "guards.tool_not_allowed"
+	ValueUnavailable Key = "guards.value_unavailable"
+	MalformedCall    Key = "guards.malformed_call"
+	ToolNotAllowed   Key = "guards.tool_not_allowed"
 
 	ArgMissing  Key = "guards.arg.missing"
 	ArgBlank    Key = "guards.arg.blank"
@@ -41,6 +43,11 @@ var catalogue = map[Key]entry{
 	ToolMissingArgs: {"missing argument: %s", "argument manquant : %s"},
 	ModelFailed:     {"the model failed", "échec du modèle"},
 
+	ValueUnavailable: {"value no longer available, ask again", "valeur qui n'est plus disponible, redemande-la"},
+	MalformedCall: {
+		"Your last tool call could not be read: its arguments were not valid JSON for the declared parameters. Make the call again.",
+		"Ton dernier appel d'outil est illisible : ses arguments n'étaient pas un JSON valide pour les paramètres déclarés. Refais l'appel.",
+	},
 	ToolNotAllowed: {"tool not allowed: %s", "Outil non autorisé : %s"},
 
 	ArgMissing:  {"invalid %s: required", "%s invalide : obligatoire"},

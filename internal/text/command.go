@@ -5,18 +5,25 @@ package text
 
 // Sentences of the command.
 const (
-	CmdSample      Key = "cmd.sample"
-	CmdLive        Key = "cmd.live"
-	CmdSubject     Key = "cmd.subject"
-	CmdRefused     Key = "cmd.refused"
-	CmdAmbiguous   Key = "cmd.ambiguous"
-	CmdNotFound    Key = "cmd.not_found"
-	CmdNotInSample Key = "cmd.not_in_sample"
-	CmdUnavailable Key = "cmd.unavailable"
-	CmdInterrupted Key = "cmd.interrupted"
-	CmdSummary     Key = "cmd.summary"
-	CmdWritten     Key = "cmd.written"
-	CmdNone        Key = "cmd.none"
+	CmdSample           Key = "cmd.sample"
+	CmdLive             Key = "cmd.live"
+	CmdSubject          Key = "cmd.subject"
+	CmdRefused          Key = "cmd.refused"
+	CmdAmbiguous        Key = "cmd.ambiguous"
+	CmdNotFound         Key = "cmd.not_found"
+	CmdNotInSample      Key = "cmd.not_in_sample"
+	CmdUnavailable      Key = "cmd.unavailable"
+	CmdInterrupted      Key = "cmd.interrupted"
+	CmdSummary          Key = "cmd.summary"
+	CmdWritten          Key = "cmd.written"
+	CmdNoTime           Key = "cmd.no_time"
+	CmdWhich            Key = "cmd.which"
+	CmdNumber           Key = "cmd.number"
+	CmdBatchRow         Key = "cmd.batch.row"
+	CmdBatchSummary     Key = "cmd.batch.summary"
+	CmdBatchInterrupted Key = "cmd.batch.interrupted"
+	CmdServed           Key = "cmd.served"
+	CmdNone             Key = "cmd.none"
 )
 
 var commandCatalogue = map[Key]entry{
@@ -33,8 +40,15 @@ var commandCatalogue = map[Key]entry{
 		"Run %s: %d model calls, %d tool calls, %d tokens in, %d out; guards that acted: %s.",
 		"Exécution : %s ; %d appels au modèle, %d appels d'outils, %d tokens en entrée, %d en sortie ; garde-fous intervenus : %s.",
 	},
-	CmdWritten: {"Written to %s: report.md, report.json, journal.jsonl", "Écrits dans %s : report.md, report.json, journal.jsonl"},
-	CmdNone:    {"none", "aucun"},
+	CmdWritten:          {"Written to %s: report.md, report.json, journal.jsonl", "Écrits dans %s : report.md, report.json, journal.jsonl"},
+	CmdNoTime:           {"The time allowed (%s) ran out before the supplier was identified; nothing was written. Raise it with --timeout.", "Le délai (%s) a expiré avant que le fournisseur soit identifié ; rien n'a été écrit. L'augmenter avec --timeout."},
+	CmdWhich:            {"Several companies could be meant:", "Plusieurs entreprises sont possibles :"},
+	CmdNumber:           {"Which one? [1-%d] ", "Laquelle ? [1-%d] "},
+	CmdBatchRow:         {"  row %d: %s: %s", "  ligne %d : %s : %s"},
+	CmdBatchSummary:     {"Batch done: %d researched, %d kept from before, %d repeated, %d without a report. Summary in %s/summary.csv", "Lot terminé : %d recherchés, %d conservés, %d en double, %d sans rapport. Synthèse dans %s/summary.csv"},
+	CmdBatchInterrupted: {"Interrupted after %d suppliers; run the same command again to go on.", "Interrompu après %d fournisseurs ; relancer la même commande pour continuer."},
+	CmdServed:           {"Model asked: %s, served: %s.", "Modèle demandé : %s, servi : %s."},
+	CmdNone:             {"none", "aucun"},
 
 	"outcome.allowed":      {"done", "fait"},
 	"outcome.refused":      {"refused", "refusé"},

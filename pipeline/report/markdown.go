@@ -5,177 +5,107 @@ package report
 
 import (
 	"fmt"
-	"strconv"
+	"regexp"
 	"strings"
-
-	"github.com/gardefou/gardefou/internal/text"
-	"github.com/gardefou/gardefou/pipeline/risk"
-	"github.com/gardefou/gardefou/pipeline/sources"
 )
 
-// Markdown returns the report as Markdown in its language. Data is escaped: no name
-// or title can make a heading, a link or an image.
-func (r Report) Markdown() string {
-	w := &markdown{lang: text.Parse(r.Lang)}
-	w.head(r)
-	w.summary(r)
-	for _, s := range r.Sections {
-		w.line("## %s\n", escape(s.Title))
-		for _, p := range s.Paragraphs {
-			w.line("%s%s\n", escape(p.Text), cite(missing(p)))
-		}
-	}
-	w.score(r.Risk)
-	w.list(text.TitleGaps, r.Gaps)
-	w.evidence(r.Evidence)
-	w.line("## %s\n\n%s\n", w.t(text.TitleLimits), w.t(text.Limits))
-	if len(r.Hosts) > 0 {
-		w.line("%s\n", w.t(text.HostsContacted, strings.Join(r.Hosts, ", ")))
-	}
-	return strings.TrimRight(w.sb.String(), "\n") + "\n"
-}
-
-type markdown struct {
-	lang text.Lang
-	sb   strings.Builder
-}
-
-func (w *markdown) t(key text.Key, args ...any) string { return text.Get(w.lang, key, args...) }
-
-func (w *markdown) line(format string, args ...any) { fmt.Fprintf(&w.sb, format+"\n", args...) }
-
-func (w *markdown) head(r Report) {
-	w.line("# %s\n", escape(w.t(text.ReportTitle, r.Subject.LegalName)))
-	if r.Mode == string(sources.ModeSample) {
-		w.line("> **%s**\n", w.t(text.SampleBanner))
-	}
-	for _, o := range r.Overrides {
-		w.line("> %s\n", escape(w.t(text.SourceOverridden, o)))
-	}
-	w.line("| | |\n|---|---|")
-	for _, row := range [][2]string{
-		{"SIREN", r.Subject.SIREN},
-		{w.t(text.LabelAsOf), text.Date(w.lang, r.AsOf)},
-		{w.t(text.LabelMode), r.Mode},
-		{w.t(text.LabelStatus), strings.TrimSpace(w.t(text.Key("run."+r.Status)) + " " + parens(r.Reason))},
-		{w.t(text.LabelModel), r.Risk.Model + " (" + short(r.Risk.ModelHash) + ")"},
-		{w.t(text.LabelNarrative), w.t(text.Key("narrative." + r.Narrative))},
-	} {
-		if row[1] != "" {
-			w.line("| %s | %s |", escape(row[0]), escape(row[1]))
-		}
-	}
-	w.line("")
-}
-
-func parens(s string) string {
-	if s == "" {
-		return ""
-	}
-	return "(" + s + ")"
-}
-
-func short(hash string) string { return hash[:min(12, len(hash))] }
-
-func (w *markdown) summary(r Report) {
-	w.line("## %s\n", w.t(text.TitleSummary))
-	score := w.t(text.NoScore)
-	if r.Risk.Score != nil {
-		score = number(w.lang, *r.Risk.Score) + "/100"
-	}
-	w.line("- **%s**: %s", w.t(text.LabelRating), escape(w.t(text.Key("rating."+string(r.Risk.Rating)))))
-	w.line("- **%s**: %s (%s)", w.t(text.LabelScore), score,
-		w.t(text.IntervalAndCoverage, number(w.lang, r.Risk.Interval[0]), number(w.lang, r.Risk.Interval[1]), number(w.lang, r.Risk.Coverage)))
-	w.line("- **%s**: %s", w.t(text.LabelDecision), w.t(text.Key("decision."+string(r.Risk.Decision))))
-	for _, s := range r.Risk.Stops {
-		w.line("- **%s**: %s%s", w.t(text.LabelStop), w.t(text.Key("stop."+string(s.Code))), cite(s.Evidence))
-	}
-	for _, f := range r.Risk.Floors {
-		w.line("- %s: %s (%d)", w.t(text.LabelFloor), escape(string(f.Code)), f.Value)
-	}
-	for _, rv := range r.Risk.Reviews {
-		w.line("- %s: %s", w.t(text.LabelReview), escape(w.t(text.Key("review."+string(rv)))))
-	}
-	w.line("")
-}
-
-func (w *markdown) score(r risk.Result) {
-	w.line("## %s\n", w.t(text.TitleScore))
-	w.line("| %s | %s | %s | %s | %s |", w.t(text.LabelFactor), w.t(text.LabelValue), w.t(text.LabelRule), w.t(text.LabelPoints), w.t(text.LabelWeight))
-	w.line("|---|---|---|---:|---:|")
-	for _, f := range r.Families {
-		for _, x := range f.Factors {
-			points, value := "–", w.t(text.Key("missing."+string(x.Missing)))
-			if x.Points != nil {
-				points, value = strconv.Itoa(*x.Points), strings.TrimSpace(x.Value+" "+x.Unit)
+// Markdown writes the report in GitHub's dialect. Evidence is cited as
+// [E-BOD-001]; the definitions at the end make each citation a link where the
+// source's page may be linked to.
+func (r Report) Markdown(lang Lang) string {
+	var b strings.Builder
+	for _, x := range compose(r, lang) {
+		switch x.Kind {
+		case kindHeading:
+			fmt.Fprintf(&b, "%s %s\n\n", strings.Repeat("#", x.Level), inlineMD(x.Text))
+		case kindParagraph:
+			fmt.Fprintf(&b, "%s\n\n", lineStart(inlineMD(x.Text)))
+		case kindBanner:
+			fmt.Fprintf(&b, "> **%s**\n\n", inlineMD(x.Text))
+		case kindList:
+			for _, item := range x.Items {
+				fmt.Fprintf(&b, "- %s\n", lineStart(inlineMD(item)))
 			}
-			w.line("| %s | %s%s | %s | %s | %d × %d |", escape(x.ID), escape(value), cite(x.Evidence), escape(x.Rule), points, f.Weight, x.Weight)
+			b.WriteByte('\n')
+		case kindTable:
+			tableMD(&b, x.Table)
+		case kindChart:
+			fmt.Fprintf(&b, "%s\n\n", lineStart(escapeMD(x.Chart.Caption)))
 		}
 	}
-	w.line("")
-}
-
-func (w *markdown) list(title text.Key, items []string) {
-	if len(items) == 0 {
-		return
-	}
-	w.line("## %s\n", w.t(title))
-	for _, s := range items {
-		w.line("- %s", escape(s))
-	}
-	w.line("")
-}
-
-func (w *markdown) evidence(list []sources.Evidence) {
-	w.line("## %s\n", w.t(text.TitleEvidence))
-	for _, e := range list {
-		link := ""
-		// Only links that a connector made are made clickable.
-		if strings.HasPrefix(e.URL, "https://") {
-			link = " <" + strings.NewReplacer("<", "%3C", ">", "%3E", " ", "%20", "\n", "").Replace(e.URL) + ">"
+	for _, e := range r.Evidence {
+		if link := linkable(e.URL); link != "" {
+			fmt.Fprintf(&b, "[%s]: <%s>\n", e.ID, strings.NewReplacer("<", "%3C", ">", "%3E").Replace(link))
 		}
-		w.line("- **%s** %s %s%s", escape(e.ID), escape(e.Label), parens(text.Date(w.lang, e.Date)), link)
 	}
-	w.line("")
+	return b.String()
 }
 
-func cite(ids []string) string {
-	if len(ids) == 0 {
-		return ""
+func tableMD(b *strings.Builder, t *table) {
+	row := func(cells []string) { fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | ")) }
+	var head, rule []string
+	for _, c := range t.Columns {
+		head, rule = append(head, escapeMD(c)), append(rule, "---")
 	}
-	return " \\[" + strings.Join(ids, ", ") + "\\]"
+	row(head)
+	row(rule)
+	for _, cells := range append(t.Rows[:len(t.Rows):len(t.Rows)], foot(t)...) {
+		var texts []string
+		for _, c := range cells {
+			texts = append(texts, inlineMD(c))
+		}
+		row(texts)
+	}
+	b.WriteByte('\n')
 }
 
-func number(lang text.Lang, v fmt.Stringer) string {
-	s := v.String()
-	if lang == text.French {
-		s = strings.Replace(s, ".", ",", 1)
+func foot(t *table) [][]cell {
+	if t.Foot == nil {
+		return nil
 	}
-	return s
+	return [][]cell{t.Foot}
 }
 
-var markup = strings.NewReplacer(
-	"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;",
-	"#", "\\#", "|", "\\|", "!", "\\!", "~", "\\~", "\n", " ", "\r", " ",
+func inlineMD(text []inline) string {
+	var b strings.Builder
+	for i, x := range text {
+		switch {
+		case x.Ref != "":
+			if i > 0 && text[i-1].Ref != "" {
+				b.WriteByte(' ')
+			}
+			b.WriteString("[" + x.Ref + "]")
+		case x.Link != "":
+			fmt.Fprintf(&b, "[%s](<%s>)", escapeMD(x.Text), strings.NewReplacer("<", "%3C", ">", "%3E").Replace(x.Link))
+		case x.Strong && strings.TrimSpace(x.Text) != "":
+			b.WriteString("**" + escapeMD(x.Text) + "**")
+		default:
+			b.WriteString(escapeMD(x.Text))
+		}
+	}
+	return b.String()
+}
+
+// markup is every character that can open markup in a line; "www." and "://"
+// would become links by themselves.
+var (
+	markup   = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#|~!&$=^@]")
+	autolink = regexp.MustCompile(`(?i)(www)\.|:(//)`)
 )
 
-// escape makes plain text of data.
-func escape(s string) string {
-	s = markup.Replace(s)
-	// What would begin a list, a rule or a table line.
-	if t := strings.TrimLeft(s, " "); strings.HasPrefix(t, "-") || strings.HasPrefix(t, "+") || strings.HasPrefix(t, "=") {
-		return "\\" + t
-	}
-	return s
+func escapeMD(s string) string {
+	s = markup.ReplaceAllString(printable(s), `\$0`)
+	return autolink.ReplaceAllStringFunc(s, func(m string) string {
+		if m[0] == ':' {
+			return `\:` + m[1:]
+		}
+		return m[:3] + `\.`
+	})
 }
 
-// missing returns the evidence of a paragraph that its text does not cite itself.
-func missing(p Paragraph) []string {
-	var out []string
-	for _, id := range p.Evidence {
-		if !strings.Contains(p.Text, "["+id+"]") {
-			out = append(out, id)
-		}
-	}
-	return out
+// startMark is what opens a list, a rule or a heading at the start of a line.
+var startMark = regexp.MustCompile(`^(\s*)([-+]|[0-9]+[.)])`)
+
+func lineStart(s string) string {
+	return startMark.ReplaceAllStringFunc(s, func(m string) string { return m[:len(m)-1] + `\` + m[len(m)-1:] })
 }

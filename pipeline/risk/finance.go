@@ -18,7 +18,7 @@ func (s *scorer) finance() {
 	s.rejected = rejected
 	var fresh []filing
 	for _, f := range usable {
-		if wholeMonths(f.closed, s.asOf) <= s.model.AccountsMonths {
+		if WholeMonths(f.closed, s.asOf) <= s.model.AccountsMonths {
 			fresh = append(fresh, f)
 		}
 	}

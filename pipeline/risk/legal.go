@@ -79,12 +79,12 @@ func (s *scorer) age() {
 		s.missing(L3Age, why)
 		return
 	}
-	n := wholeMonths(created, s.asOf)
+	n := WholeMonths(created, s.asOf)
 	s.measure(L3Age, strconv.Itoa(n), whole(int64(n)))
 }
 
-// wholeMonths counts the whole months from a to b.
-func wholeMonths(a, b time.Time) int {
+// WholeMonths counts the whole months from a to b.
+func WholeMonths(a, b time.Time) int {
 	n := (b.Year()-a.Year())*12 + int(b.Month()) - int(a.Month())
 	if b.Day() < a.Day() {
 		n--

@@ -24,19 +24,21 @@ type (
 		Results *[]T `json:"results"`
 	}
 	bodaccNotice struct {
-		ID          string   `json:"id"`
-		Kind        string   `json:"typeavis"`
-		Family      string   `json:"familleavis"`
-		Published   string   `json:"dateparution"`
-		Court       string   `json:"tribunal"`
-		Registers   []string `json:"registre"`
-		Persons     string   `json:"listepersonnes"`
-		Judgment    string   `json:"jugement"`
-		Deposit     string   `json:"depot"`
-		Changes     string   `json:"modificationsgenerales"`
-		Strike      string   `json:"radiationaurcs"`
-		Act         string   `json:"acte"`
-		Predecessor string   `json:"parutionavisprecedent"`
+		ID             string   `json:"id"`
+		Kind           string   `json:"typeavis"`
+		Family         string   `json:"familleavis"`
+		Published      string   `json:"dateparution"`
+		Court          string   `json:"tribunal"`
+		Registers      []string `json:"registre"`
+		Persons        string   `json:"listepersonnes"`
+		Judgment       string   `json:"jugement"`
+		Deposit        string   `json:"depot"`
+		Changes        string   `json:"modificationsgenerales"`
+		Strike         string   `json:"radiationaurcs"`
+		Act            string   `json:"acte"`
+		Predecessor    string   `json:"parutionavisprecedent"`
+		FormerOwner    string   `json:"listeprecedentproprietaire"`
+		FormerOperator string   `json:"listeprecedentexploitant"`
 	}
 	bodaccJudgment struct {
 		Family     string `json:"famille"`
@@ -59,6 +61,9 @@ const (
 	familyModification = "modification"
 	familyStrike       = "radiation"
 	familySale         = "vente"
+	familyCreation     = "creation"
+	familyRegistration = "immatriculation"
+	familyOther        = "divers"
 	familyDeposit      = "dpc"
 )
 
@@ -79,7 +84,7 @@ func (c *Client) notices(ctx context.Context, siren string, families ...string) 
 	for page := range maxBODACCPages {
 		env, body := c.get(ctx, c.bodacc, "/api/explore/v2.1/catalog/datasets/annonces-commerciales/records", url.Values{
 			"where":    {bodaccWhere(siren, families)},
-			"order_by": {"dateparution desc, id desc"},
+			"order_by": {"dateparution desc"},
 			"limit":    {strconv.Itoa(bodaccPage)},
 			"offset":   {strconv.Itoa(page * bodaccPage)},
 		}, gone)
@@ -156,10 +161,17 @@ type Notice struct {
 	Decided   string `json:"decided,omitempty"`  // judgments: ISO date, empty when unreadable
 	Effect    Effect `json:"effect,omitempty"`   // judgments: what it does to the procedure
 	Text      string `json:"text,omitempty"`     // other notices: their own text
-	Role      string `json:"role,omitempty"`     // sales: "seller", "buyer" or "unknown"
+	Role      string `json:"role,omitempty"`     // sales: RoleSeller, RoleBuyer or RoleUnknown
 	Dropped   string `json:"dropped,omitempty"`  // "cancelled", "cancels", "corrected" or "future": not counted
 	YearEnd   string `json:"year_end,omitempty"` // deposits: closing date of the accounts
 }
+
+// The roles of the subject in a sale.
+const (
+	RoleSeller  = "seller"
+	RoleBuyer   = "buyer"
+	RoleUnknown = "unknown"
+)
 
 // noticeURL is where a person reads a notice. The id is the source's: it is
 // escaped, and the address is never fetched.

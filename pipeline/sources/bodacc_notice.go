@@ -10,9 +10,9 @@ import (
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
-// clean reads the strings of JSON inside a notice. A judgment that cannot be
+// clean reads the strings of JSON inside a notice about siren. A judgment that cannot be
 // read is kept, with the effect "unclear": it must not vanish.
-func (n bodaccNotice) clean(evidence string) Notice {
+func (n bodaccNotice) clean(siren, evidence string) Notice {
 	out := Notice{
 		ID: supplier.Clean(n.ID, 40), Evidence: evidence, Family: n.Family,
 		Published: isoDay(n.Published), Court: cleanName(repair(n.Court)),
@@ -26,7 +26,7 @@ func (n bodaccNotice) clean(evidence string) Notice {
 	case familyDeposit:
 		n.deposit(&out)
 	case familySale:
-		out.Role = n.saleRole(&out)
+		out.Role = n.saleRole(siren, &out)
 	default:
 		out.Text = freeText(n.Changes, n.Strike)
 	}
@@ -57,10 +57,10 @@ func (n bodaccNotice) deposit(out *Notice) {
 	out.Text = supplier.Clean(repair(strings.TrimSpace(d.Kind+". "+d.Text)), supplier.MaxTitleLength)
 }
 
-// saleRole tells buyer from seller. The notice lists the buyer among its
-// persons and the seller, when known, in other fields, so our number's place
-// decides; whoever cannot be placed is "unknown".
-func (n bodaccNotice) saleRole(out *Notice) string {
+// saleRole tells whether siren bought or sold: a notice of sale lists the new
+// owner among its persons and the former owner or operator in fields of their
+// own. Where the notice does not tell them apart, the role is unknown.
+func (n bodaccNotice) saleRole(siren string, out *Notice) string {
 	act, _, err := embedded[struct {
 		Sale struct {
 			Category string `json:"categorieVente"`
@@ -69,7 +69,51 @@ func (n bodaccNotice) saleRole(out *Notice) string {
 	if err == nil {
 		out.Text = supplier.Clean(repair(act.Sale.Category), supplier.MaxTitleLength)
 	}
-	return "unknown"
+	switch {
+	case names(n.FormerOwner, siren), names(n.FormerOperator, siren):
+		return RoleSeller
+	case names(n.Persons, siren) && (n.FormerOwner+n.FormerOperator != "" || !severalPersons(n.Persons)):
+		return RoleBuyer
+	}
+	return RoleUnknown
+}
+
+// severalPersons reports whether a notice lists more than one person: without a
+// field for the former owner, either may be the seller.
+func severalPersons(field string) bool {
+	v, _, err := embedded[struct {
+		Person json.RawMessage `json:"personne"`
+	}](field)
+	return err != nil || len(v.Person) == 0 || v.Person[0] == '['
+}
+
+// names reports whether JSON inside a field holds siren as a registration
+// number. A person is an object or a list of them, under a key that varies.
+func names(field, siren string) bool {
+	v, present, err := embedded[any](field)
+	return present && err == nil && holdsNumber(v, siren)
+}
+
+func holdsNumber(v any, siren string) bool {
+	switch x := v.(type) {
+	case map[string]any:
+		for key, child := range x {
+			s, isText := child.(string)
+			if isText && (key == "numeroIdentification" || key == "numeroIdentificationRM") && strings.ReplaceAll(supplier.Clean(s, 0), " ", "") == siren {
+				return true
+			}
+			if holdsNumber(child, siren) {
+				return true
+			}
+		}
+	case []any:
+		for _, child := range x {
+			if holdsNumber(child, siren) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // freeText is the description that modifications and strikings-off carry under

@@ -6,6 +6,7 @@ package sources
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -22,7 +23,13 @@ type Client struct {
 	ratios    source
 	freezes   source
 	gdelt     source
+	gleif     source
+	vies      source
 	overrides []string
+
+	vault        *vault       // nil when the mode keeps nothing
+	storeError   func() error // nil likewise
+	freezeHolder freezeHolder
 
 	mu        sync.Mutex
 	contacted map[string]bool
@@ -34,7 +41,8 @@ func (c *Client) Mode() Mode { return c.options.Mode }
 // AsOf returns the day the facts are judged at, midnight UTC.
 func (c *Client) AsOf() time.Time { return c.options.AsOf }
 
-// Hosts returns the hosts contacted so far, sorted; none in ModeSample.
+// Hosts returns the hosts contacted so far, sorted; none in the
+// modes without a network, and none whose answers all came from the cache.
 func (c *Client) Hosts() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,13 +53,48 @@ func (c *Client) Hosts() []string {
 // official address; a report has to print them.
 func (c *Client) Overrides() []string { return slices.Clone(c.overrides) }
 
-func (c *Client) contacting(host string) {
-	if c.options.Mode == ModeSample {
-		return
+// closeIdle lets go of the idle connections of the transport under a wrapper,
+// which http.Client finds by this method's name.
+func closeIdle(t http.RoundTripper) {
+	if c, ok := t.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.contacted[host] = true
+}
+
+// CloseIdleConnections passes on.
+func (t hostLog) CloseIdleConnections() { closeIdle(t.next) }
+
+// StoreError returns the first failure to keep an answer, for a recording that
+// is not whole or a cache that does not work. The look-ups themselves are not
+// affected.
+func (c *Client) StoreError() error {
+	if c.storeError == nil {
+		return nil
+	}
+	return c.storeError()
+}
+
+// Close lets go of the folder that the mode works with and of idle connections.
+func (c *Client) Close() error {
+	c.http.HTTPClient.CloseIdleConnections()
+	if c.vault == nil {
+		return nil
+	}
+	return c.vault.root.Close()
+}
+
+// hostLog notes every host that is really asked.
+type hostLog struct {
+	next   http.RoundTripper
+	client *Client
+}
+
+// RoundTrip notes the host and goes on.
+func (t hostLog) RoundTrip(req *http.Request) (*http.Response, error) {
+	t.client.mu.Lock()
+	t.client.contacted[req.URL.Hostname()] = true
+	t.client.mu.Unlock()
+	return t.next.RoundTrip(req)
 }
 
 // toMap gives v the shape a tool returns to a model.

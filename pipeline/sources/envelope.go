@@ -67,6 +67,9 @@ const (
 	FailNotConnected  = "not_connected"  // this build asks no such source
 	FailStale         = "stale"          // older than the source's own rule allows
 	FailUnsearchable  = "not_searchable" // the name is too short or too common
+	FailNotRecorded   = "not_recorded"   // a replay was asked what its recording does not hold
+	FailMember        = "member_state"   // VIES: the country's own register did not answer
+	FailNoOfficers    = "no_officers"    // none is published
 	FailNoIdentifier  = "no_identifier"  // the subject lacks the identifier this source needs
 	FailNotApplicable = "not_applicable" // this kind of entity has no such thing
 )

@@ -4,6 +4,7 @@
 package sources
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,7 +15,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"code.dny.dev/ssrf"
@@ -34,18 +34,11 @@ type limiter = rate.Limiter
 
 func newLimiter(perSecond float64) *limiter { return rate.NewLimiter(rate.Limit(perSecond), 1) }
 
-func newHTTP(o Options) *retryablehttp.Client {
-	transport := o.Transport
-	switch {
-	case o.Mode == ModeSample:
-		transport, o.RetryWait = handlerTransport{SampleHandler()}, 0
-	case transport == nil:
-		transport = newTransport(o)
-	}
+func newHTTP(transport http.RoundTripper, retryWait time.Duration) *retryablehttp.Client {
 	return &retryablehttp.Client{
 		HTTPClient:   &http.Client{Transport: transport, CheckRedirect: sameHost},
 		RetryMax:     maxRetries,
-		RetryWaitMin: o.RetryWait,
+		RetryWaitMin: retryWait,
 		CheckRetry:   checkRetry,
 		Backoff:      backoff,
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
@@ -83,7 +76,7 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
-	case errors.Is(err, errRedirect), errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
+	case errors.As(err, new(replayedError)), errors.Is(err, errRedirect), errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
 		return false, err
 	case err != nil:
 		return true, nil
@@ -149,7 +142,6 @@ func (c *Client) get(ctx context.Context, src source, path string, params url.Va
 	}
 	req.Header.Set("User-Agent", c.options.UserAgent)
 	req.Header.Set("Accept", "application/json, text/plain;q=0.5")
-	c.contacting(req.URL.Hostname())
 	resp, err := c.http.Do(req)
 	if err != nil {
 		if resp != nil {
@@ -159,6 +151,9 @@ func (c *Client) get(ctx context.Context, src source, path string, params url.Va
 		return env, nil
 	}
 	defer func() { _ = resp.Body.Close() }() // read to its end or given up
+	if at, err := time.Parse(time.RFC3339, resp.Header.Get(retrievedHeader)); err == nil && c.vault != nil {
+		env.RetrievedAt = at
+	}
 	if resp.StatusCode != http.StatusOK {
 		env.failHTTP(resp.StatusCode, on404)
 		return env, nil
@@ -174,7 +169,9 @@ func (c *Client) get(ctx context.Context, src source, path string, params url.Va
 	}
 	sum := sha256.Sum256(body)
 	env.SHA256 = hex.EncodeToString(sum[:])
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
+	// Some sources call their plain text a page and some portals call their
+	// page JSON: the first character tells.
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
 		env.fail(StatusInvalid, FailNotJSON, "the source sent a web page instead of data")
 		return env, nil
 	}
@@ -185,17 +182,37 @@ func (c *Client) now() time.Time { return c.options.Clock().UTC().Truncate(time.
 
 func (e *Envelope) failNetwork(ctx context.Context, err error) {
 	var timeout net.Error
+	var replayed replayedError
+	if errors.As(err, &replayed) {
+		e.failCode(replayed.code)
+		return
+	}
 	switch {
 	case errors.Is(err, errRedirect):
 		e.fail(StatusInvalid, FailRedirect, "the source redirects to another host or scheme")
 	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
-		e.fail(StatusInvalid, FailBlocked, "the source's host name leads to a private or reserved address")
+		e.failCode(FailBlocked)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		e.fail(StatusUnavailable, FailTimeout, "no whole answer in time")
+		e.failCode(FailTimeout)
 	case ctx.Err() != nil:
 		e.fail(StatusUnavailable, FailCancelled, "the run ended while this source was asked")
 	case errors.As(err, &timeout) && timeout.Timeout():
-		e.fail(StatusUnavailable, FailTimeout, "no answer in time")
+		e.failCode(FailTimeout)
+	default:
+		e.failCode(FailNetwork)
+	}
+}
+
+// failCode tells a failure of the transport the same way whether it happens or
+// is replayed.
+func (e *Envelope) failCode(code string) {
+	switch code {
+	case FailBlocked:
+		e.fail(StatusInvalid, code, "the source's host name leads to a private or reserved address")
+	case FailTimeout:
+		e.fail(StatusUnavailable, code, "no whole answer in time")
+	case FailNotRecorded:
+		e.fail(StatusUnavailable, code, "the recording does not hold this answer")
 	default:
 		e.fail(StatusUnavailable, FailNetwork, "the connection failed")
 	}

@@ -131,7 +131,12 @@ func insolvency(kept []Notice, asOf time.Time) Insolvency {
 				state.State, state.Since = risk.InsolvencyConciliation, n.when()
 			}
 		default:
-			state.State, state.Since = opened[n.Effect], n.when()
+			next, known := opened[n.Effect]
+			if !known {
+				state.Unclear = true
+				break
+			}
+			state.State, state.Since = next, n.when()
 		}
 		state.Evidence = append(state.Evidence, n.Evidence)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -103,10 +104,10 @@ const perPage = 25
 
 // searchRegistry asks for one page of the registry's search. A SIREN or SIRET
 // as q is a direct look-up that ignores every filter.
-func (c *Client) searchRegistry(ctx context.Context, q string, page int) (Envelope, rechercheAnswer) {
-	env, body := c.get(ctx, c.recherche, "/search", url.Values{
-		"q": {q}, "page": {strconv.Itoa(page)}, "per_page": {strconv.Itoa(perPage)},
-	}, gone)
+func (c *Client) searchRegistry(ctx context.Context, q string, page int, filter url.Values) (Envelope, rechercheAnswer) {
+	params := url.Values{"q": {q}, "page": {strconv.Itoa(page)}, "per_page": {strconv.Itoa(perPage)}}
+	maps.Copy(params, filter)
+	env, body := c.get(ctx, c.recherche, "/search", params, gone)
 	if body == nil {
 		return env, rechercheAnswer{}
 	}
@@ -121,7 +122,7 @@ func (c *Client) searchRegistry(ctx context.Context, q string, page int) (Envelo
 // unitBySIREN looks one legal unit up; number is its SIREN or the SIRET of one
 // of its establishments. The answer must be about that unit and no other.
 func (c *Client) unitBySIREN(ctx context.Context, number string) (Envelope, rechercheUnit) {
-	env, a := c.searchRegistry(ctx, number, 1)
+	env, a := c.searchRegistry(ctx, number, 1, nil)
 	if env.Status != StatusOK {
 		return env, rechercheUnit{}
 	}

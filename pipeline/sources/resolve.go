@@ -6,6 +6,7 @@ package sources
 import (
 	"context"
 	"errors"
+	"net/url"
 	"slices"
 
 	"github.com/gardefou/gardefou/pipeline/supplier"
@@ -33,8 +34,12 @@ func (c *Client) ResolveQuery(ctx context.Context, q supplier.Query) supplier.Re
 	switch {
 	case q.ID.SIREN != "":
 		return c.resolveIdentifier(ctx, q)
-	case q.ID != supplier.Identifier{}:
-		return supplier.Resolution{Status: supplier.StatusNotFound, Query: q, Reason: supplier.ReasonNoSource}
+	case q.ID.Kind == supplier.KindLEI:
+		return c.resolveLEI(ctx, q)
+	case q.ID.Kind == supplier.KindVAT:
+		return c.resolveVAT(ctx, q)
+	case q.ID.Kind == supplier.KindRNA:
+		return c.resolveRNA(ctx, q)
 	}
 	return c.resolveName(ctx, q)
 }
@@ -147,21 +152,30 @@ func candidate(u rechercheUnit, m matched) supplier.Candidate {
 }
 
 func (c *Client) resolveName(ctx context.Context, q supplier.Query) supplier.Resolution {
-	env, units, total := c.searchAll(ctx, q.Name)
+	env, units, total := c.searchAll(ctx, q.Name, nil)
 	query := supplier.Normalize(q.Name)
 	if env.Status == StatusOK && len(units) == 0 && query.Form != "" {
 		// The registered name rarely holds the legal form.
 		if bare := bareName(query); len([]rune(bare)) >= supplier.MinQueryLength {
-			env, units, total = c.searchAll(ctx, bare)
+			env, units, total = c.searchAll(ctx, bare, nil)
 		}
 	}
-	switch {
-	case env.Status != StatusOK:
+	if env.Status != StatusOK {
 		return unreadable(q, env)
-	case len(units) == 0:
-		return supplier.Resolution{Status: supplier.StatusNotFound, Query: q, Reason: supplier.ReasonUnknownName}
 	}
-	return settle(q, query, units, total)
+	var r supplier.Resolution
+	if len(units) > 0 {
+		if r = settle(q, query, units, total); anyExact(r) {
+			return r
+		}
+	}
+	if inPlace, ok := c.resolveInPlace(ctx, q); ok {
+		return inPlace
+	}
+	if len(units) == 0 {
+		return c.abroad(ctx, q, query)
+	}
+	return r
 }
 
 // bareName is the folded name without its legal form.
@@ -176,11 +190,12 @@ func bareName(n supplier.Name) string {
 	return s
 }
 
-// searchAll reads the pages of a name search, as far as maxSearchPages.
-func (c *Client) searchAll(ctx context.Context, q string) (Envelope, []rechercheUnit, int) {
+// searchAll reads the pages of a name search, as far as maxSearchPages; filter
+// narrows it down.
+func (c *Client) searchAll(ctx context.Context, q string, filter url.Values) (Envelope, []rechercheUnit, int) {
 	var units []rechercheUnit
 	for page := 1; ; page++ {
-		env, a := c.searchRegistry(ctx, q, page)
+		env, a := c.searchRegistry(ctx, q, page, filter)
 		if env.Status != StatusOK {
 			return env, nil, 0
 		}

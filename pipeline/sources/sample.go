@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -24,19 +25,21 @@ import (
 var SampleDate = time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
 
 // sampleFiles holds one folder per fictional company, each document in the
-// shape the source documents: company.json, bodacc.json, ratios.json. A missing
-// document means that the source holds nothing; down.txt names the documents
-// whose source answers 503.
+// shape its source documents: company, bodacc, ratios, gdelt, gleif, vies. A
+// missing document means that the source holds nothing; down.txt names the
+// documents whose source answers 503. The register of asset freezes is shared.
 //
 //go:embed sample
 var sampleFiles embed.FS
 
 type sampleCompany struct {
-	siren string
-	unit  json.RawMessage
+	siren string // empty outside France
+	legal string
+	unit  rechercheUnit
+	raw   json.RawMessage // unit as the registry writes it
 	names []supplier.Name
 	words map[string]bool // of names and address
-	legal string
+	lei   gleifRecord
 	files map[string][]byte
 	down  []string
 }
@@ -44,19 +47,25 @@ type sampleCompany struct {
 var sampleSet = sync.OnceValue(loadSample)
 
 func loadSample() []sampleCompany {
-	folders, err := fs.ReadDir(sampleFiles, "sample")
+	folders, err := fs.ReadDir(sampleFiles, "sample/companies")
 	if err != nil {
 		panic(err) // embedded
 	}
 	var set []sampleCompany
 	for _, folder := range folders {
-		set = append(set, loadCompany(path.Join("sample", folder.Name())))
+		set = append(set, loadCompany(path.Join("sample/companies", folder.Name())))
 	}
 	return set
 }
 
-// loadCompany panics on a broken document: the set is part of the program, and
-// a test loads it whole.
+// mustDecode panics on a broken document: the set is part of the program, and a
+// test loads it whole.
+func mustDecode(data []byte, v any) {
+	if err := json.Unmarshal(data, v); err != nil {
+		panic("sources: broken sample document: " + err.Error())
+	}
+}
+
 func loadCompany(dir string) sampleCompany {
 	c := sampleCompany{files: map[string][]byte{}, words: map[string]bool{}}
 	entries, err := fs.ReadDir(sampleFiles, dir)
@@ -71,25 +80,32 @@ func loadCompany(dir string) sampleCompany {
 		c.files[strings.TrimSuffix(e.Name(), path.Ext(e.Name()))] = data
 	}
 	c.down = strings.Fields(string(c.files["down"]))
+	if data, ok := c.files["gleif"]; ok {
+		var l gleifList
+		mustDecode(data, &l)
+		c.lei = (*l.Data)[0]
+		c.legal = cleanName(c.lei.Attributes.Entity.LegalName.Name)
+	}
+	if data, ok := c.files["company"]; ok {
+		c.loadUnit(data)
+	}
+	return c
+}
+
+func (c *sampleCompany) loadUnit(data []byte) {
 	var answer struct {
 		Results []json.RawMessage `json:"results"`
 	}
-	if err := json.Unmarshal(c.files["company"], &answer); err != nil || len(answer.Results) != 1 {
-		panic("sources: sample company " + dir + " is broken")
-	}
-	c.unit = answer.Results[0]
-	var u rechercheUnit
-	if err := json.Unmarshal(c.unit, &u); err != nil {
-		panic(err)
-	}
-	c.siren, c.legal = u.SIREN, u.legalName()
-	for _, n := range append([]string{u.LegalName, u.Acronym}, u.tradeNames()...) {
+	mustDecode(data, &answer)
+	c.raw = answer.Results[0]
+	mustDecode(c.raw, &c.unit)
+	c.siren, c.legal = c.unit.SIREN, c.unit.legalName()
+	for _, n := range append([]string{c.unit.LegalName, c.unit.Acronym}, c.unit.tradeNames()...) {
 		c.names = append(c.names, supplier.Normalize(n))
 	}
-	for _, w := range strings.Fields(supplier.Fold(u.FullName + " " + u.HeadOffice.Address)) {
+	for _, w := range strings.Fields(supplier.Fold(c.unit.FullName + " " + c.unit.HeadOffice.Address)) {
 		c.words[w] = true
 	}
-	return c
 }
 
 // answers reports whether a search for q would list the company: by one of its
@@ -103,6 +119,13 @@ func (c sampleCompany) answers(q string) bool {
 	}
 	words := strings.Fields(supplier.Fold(q))
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !c.words[w] })
+}
+
+// isIn reports whether the company's head office passes the filters of a search.
+func (c sampleCompany) isIn(filters url.Values) bool {
+	department, code := filters.Get("departement"), filters.Get("code_postal")
+	site := c.unit.HeadOffice
+	return (department == "" || department == site.Department) && (code == "" || code == site.PostalCode)
 }
 
 // SampleNames returns the names of the fictional companies, sorted; a name that
@@ -124,6 +147,12 @@ func SampleHandler() http.Handler {
 	mux.HandleFunc("GET /search", serveSearch)
 	mux.HandleFunc("GET /api/explore/v2.1/catalog/datasets/annonces-commerciales/records", serveNotices)
 	mux.HandleFunc("GET /api/explore/v2.1/catalog/datasets/ratios_inpi_bce/records", serveRatios)
+	mux.HandleFunc("GET "+freezePath+"derniere-publication-date", serveFreezeDate)
+	mux.HandleFunc("GET "+freezePath+"derniere-publication-fichier-json", serveFreezes)
+	mux.HandleFunc("GET /api/v2/doc/doc", serveNews)
+	mux.HandleFunc("GET "+gleifPath, serveLEIs)
+	mux.HandleFunc("GET "+gleifPath+"/{lei}", serveLEI)
+	mux.HandleFunc("GET /taxation_customs/vies/rest-api/ms/{country}/vat/{number}", serveVAT)
 	return mux
 }
 
@@ -155,14 +184,17 @@ func serveSearch(w http.ResponseWriter, r *http.Request) {
 	id, _ := supplier.ParseIdentifier(q) // what is no identifier is searched as a name, as the real source does
 	hits := []json.RawMessage{}
 	for _, c := range sampleSet() {
-		if id.SIREN != "" && c.siren != id.SIREN || id.SIREN == "" && !c.answers(q) {
+		if id.SIREN == "" && !c.isIn(r.URL.Query()) {
+			continue
+		}
+		if c.raw == nil || id.SIREN != "" && c.siren != id.SIREN || id.SIREN == "" && !c.answers(q) {
 			continue
 		}
 		if slices.Contains(c.down, "company") {
 			serveDown(w)
 			return
 		}
-		hits = append(hits, c.unit)
+		hits = append(hits, c.raw)
 	}
 	page, per := intParam(r, "page", 1, 1, 1000), intParam(r, "per_page", 10, 1, 25)
 	from := min((page-1)*per, len(hits))
@@ -196,9 +228,7 @@ func sampleRecords(r *http.Request, document string) (records []json.RawMessage,
 			Results []json.RawMessage `json:"results"`
 		}
 		if data, ok := c.files[document]; ok {
-			if err := json.Unmarshal(data, &answer); err != nil {
-				panic(err)
-			}
+			mustDecode(data, &answer)
 			records = append(records, answer.Results...)
 		}
 	}

@@ -84,7 +84,7 @@ func TestLiveRunAgainstStandInsEqualsTheSampleRun(t *testing.T) {
 	require.NoError(t, err)
 	normal := func(f Facts) string {
 		s := jsonText(t, f)
-		for _, src := range []source{sample.recherche, sample.bodacc, sample.ratios, sample.freezes, sample.gdelt} {
+		for _, src := range []source{sample.recherche, sample.bodacc, sample.ratios, sample.freezes, sample.gdelt, sample.gleif, sample.vies} {
 			s = strings.ReplaceAll(s, src.official, server.URL)
 		}
 		return s

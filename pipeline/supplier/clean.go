@@ -22,6 +22,9 @@ const (
 // "…" when something was cut. A limit of zero or less means no limit. Markup is
 // left alone: escaping belongs to whoever knows the output format.
 func Clean(s string, limit int) string {
+	if cleanASCII(s) && (limit <= 0 || len(s) <= limit) {
+		return s
+	}
 	var b strings.Builder
 	pendingSpace := false
 	n := 0
@@ -48,6 +51,18 @@ func Clean(s string, limit int) string {
 		n += need
 	}
 	return b.String()
+}
+
+// cleanASCII reports whether there is nothing to clean in s: printable ASCII,
+// words one blank apart.
+func cleanASCII(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c > '~' || c == ' ' && (i == 0 || i == len(s)-1 || s[i-1] == ' ') {
+			return false
+		}
+	}
+	return true
 }
 
 // cut shortens s, which holds at most limit runes, by one if it must and marks

@@ -34,7 +34,7 @@ func CompareNames(query, registered Name) Match {
 	}
 	q, r := saints(query.Tokens), saints(registered.Tokens)
 	switch {
-	case setKey(q) == setKey(r):
+	case len(q) == len(r) && setKey(q) == setKey(r):
 		return MatchVariant
 	case typo(q, r):
 		return MatchTypo
@@ -44,10 +44,16 @@ func CompareNames(query, registered Name) Match {
 	return MatchNone
 }
 
+// saints returns tokens with every spelling of saint as one, the same slice
+// when there is none.
 func saints(tokens []string) []string {
+	isSaint := func(t string) bool { return t == "st" || t == "ste" || t == "sainte" }
+	if !slices.ContainsFunc(tokens, isSaint) {
+		return tokens
+	}
 	out := slices.Clone(tokens)
 	for i, t := range out {
-		if t == "st" || t == "ste" || t == "sainte" {
+		if isSaint(t) {
 			out[i] = "saint"
 		}
 	}

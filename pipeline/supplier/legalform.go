@@ -132,6 +132,17 @@ func equalTokens(a, b []string) bool {
 	return true
 }
 
+// IsLegalForm reports whether a folded word is by itself the spelling of a legal
+// form ("sas", "gmbh").
+func IsLegalForm(word string) bool {
+	for _, sp := range formsByLast[word] {
+		if len(sp.tokens) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
 // FormOfNatureJuridique returns the legal form that a code of INSEE's
 // "catégories juridiques" stands for, as [Name].Form spells it, or "" for a
 // code outside the common ones.

@@ -4,21 +4,25 @@
 package supplier
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
 // Name is a company or person name made comparable. It is never for display.
+// Make one with [Normalize]; the zero value is a name of nobody.
 type Name struct {
 	Tokens       []string // folded words in their order, legal form removed
 	Form         string   // legal form found at either end, "" when none
 	Weak         bool     // too short or too generic to identify anyone by
 	MixedScripts bool     // one word mixes Latin with Cyrillic or Greek letters
 	umlauts      bool     // ä, ö or ü in the original
+	key          string
 }
 
 // letters that canonical decomposition leaves alone.
@@ -34,12 +38,10 @@ var plainLetters = strings.NewReplacer(
 func Normalize(s string) Name {
 	s = Clean(s, MaxQueryLength)
 	var n Name
-	n.MixedScripts = mixedScripts(s)
-	lower := cases.Fold().String(norm.NFKC.String(s))
-	n.umlauts = strings.ContainsAny(lower, "äöü")
-	tokens := joinSingles(strings.FieldsFunc(foldMarks(lower), func(r rune) bool { return r == ' ' }))
-	n.Tokens, n.Form = splitForm(tokens)
-	n.Weak = weak(n.Tokens)
+	n.MixedScripts = !isASCII(s) && mixedScripts(s)
+	n.umlauts = strings.ContainsAny(norm.NFC.String(s), "äöüÄÖÜ")
+	n.Tokens, n.Form = splitForm(Words(s))
+	n.Weak, n.key = weak(n.Tokens), setKey(n.Tokens)
 	return n
 }
 
@@ -64,8 +66,47 @@ func foldMarks(lower string) string {
 // Fold lower-cases text, takes accents off and keeps only letters and digits,
 // words one blank apart: for looking words up in text, whatever its spelling.
 func Fold(s string) string {
+	if isASCII(s) {
+		return foldASCII(s)
+	}
 	return strings.Join(strings.Fields(foldMarks(cases.Fold().String(norm.NFKC.String(s)))), " ")
 }
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// foldASCII is [Fold] for what most names are made of, at a tenth of the time.
+func foldASCII(s string) string {
+	b := make([]byte, 0, len(s)+8)
+	space := func() {
+		if len(b) > 0 && b[len(b)-1] != ' ' {
+			b = append(b, ' ')
+		}
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'A' && c <= 'Z':
+			b = append(b, c-'A'+'a')
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			b = append(b, c)
+		case c == '&' || c == '+':
+			space()
+			b = append(b, "et "...)
+		default:
+			space()
+		}
+	}
+	return string(bytes.TrimRight(b, " "))
+}
+
+// Words splits text into words folded the way [Normalize] folds those of a name.
+func Words(s string) []string { return joinSingles(strings.Fields(Fold(s))) }
 
 // joinSingles writes runs of single letters as one word, so that "S.A.S.",
 // "S A S" and "SAS" agree, and "and" as "et".
@@ -146,12 +187,14 @@ func mixedScripts(s string) bool {
 	return false
 }
 
-// key is the name's words as a set, spelled as one string.
-func (n Name) key() string { return setKey(n.Tokens) }
+// Key is the name's words as a set, spelled as one string: names with the same
+// key are [Name.Equal], save for German umlauts.
+func (n Name) Key() string { return n.key }
+
+var digraphs = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 
 // germanKey reads ae, oe and ue as umlauts, and so as a, o and u.
 func (n Name) germanKey() string {
-	digraphs := strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 	folded := make([]string, len(n.Tokens))
 	for i, t := range n.Tokens {
 		folded[i] = digraphs.Replace(t)
@@ -171,7 +214,7 @@ func (n Name) Equal(m Name) bool {
 	if len(n.Tokens) == 0 || len(m.Tokens) == 0 {
 		return false
 	}
-	if n.key() == m.key() {
+	if n.key == m.key {
 		return true
 	}
 	german := n.umlauts || m.umlauts || germanForms[n.Form] || germanForms[m.Form]

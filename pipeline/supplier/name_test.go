@@ -101,6 +101,18 @@ func FuzzParseQuery(f *testing.F) {
 	})
 }
 
+// The fast way for ASCII is the general way.
+func FuzzFold(f *testing.F) {
+	f.Add("Dupont & Fils+A.B.C. -- 12'x")
+	f.Fuzz(func(t *testing.T, s string) {
+		if !isASCII(s) {
+			return
+		}
+		general := strings.Join(strings.Fields(foldMarks(strings.ToLower(s))), " ")
+		require.Equal(t, general, Fold(s))
+	})
+}
+
 func FuzzCompareNames(f *testing.F) {
 	f.Add("Müller GmbH", "Mueller")
 	f.Add("St-Gobain", "Saint Gobain")

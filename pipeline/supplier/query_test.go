@@ -152,3 +152,26 @@ func TestIdentifierBesideName(t *testing.T) {
 		require.Equal(t, "Atelier Brumeval", q.Name, in)
 	}
 }
+
+func TestSplitPlace(t *testing.T) {
+	for in, want := range map[string]struct {
+		name string
+		p    Place
+	}{
+		"Orvelle 69":               {"Orvelle", Place{Department: "69"}},
+		"Orvelle 2A":               {"Orvelle", Place{Department: "2A"}},
+		"Orvelle, 69002":           {"Orvelle", Place{PostalCode: "69002"}},
+		"Orvelle, Saint-Étienne":   {"Orvelle", Place{Town: "saint etienne"}},
+		"Orvelle (Lyon)":           {"Orvelle", Place{Town: "lyon"}},
+		"Dupont, Martin et Fils 7": {"Dupont", Place{Town: "martin et fils 7"}},
+	} {
+		name, p, ok := SplitPlace(in)
+		require.True(t, ok, in)
+		require.Equal(t, want.name, name, in)
+		require.Equal(t, want.p, p, in)
+	}
+	for _, in := range []string{"Orvelle", "69", "Orvelle 699", "ab 69", "", ", Lyon"} {
+		_, _, ok := SplitPlace(in)
+		require.False(t, ok, in)
+	}
+}

@@ -65,7 +65,8 @@ const (
 	ReasonSourceUnavailable Reason = "source_unavailable"
 	ReasonRateLimited       Reason = "rate_limited"
 	ReasonInvalidAnswer     Reason = "invalid_answer"
-	ReasonNoSource          Reason = "no_source" // no connected source can look this identifier up
+	ReasonNameNotDisclosed  Reason = "name_not_disclosed" // the VAT number is valid, its country names nobody
+	ReasonForeignCandidates Reason = "foreign_candidates" // only holders of a LEI outside the French registry match
 	ReasonUnknownIdentifier Reason = "unknown_identifier"
 	ReasonUnknownName       Reason = "unknown_name"
 	ReasonSeveralMatch      Reason = "several_match"

@@ -1,0 +1,179 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package models makes the model a run uses from its name: the offline one, Gemini,
+// or any server that speaks OpenAI's protocol, a local one for confidential files
+// say. The key stays inside the model: it is in no request, error or state of ours.
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3/option"
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/model/gemini"
+	"google.golang.org/adk/v2/model/openaimodel"
+
+	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/guards"
+)
+
+// Names of models, or how they begin.
+const (
+	Offline      = "offline"
+	GeminiPrefix = "gemini-"
+	OpenAIPrefix = "openai:"
+)
+
+// DefaultTimeout bounds one model call, its whole stream included.
+const DefaultTimeout = 2 * time.Minute
+
+// Options name a model.
+type Options struct {
+	// Name is "offline", "gemini-…" or "openai:NAME". Empty means offline.
+	Name string
+	// BaseURL is where the model is served. Empty means Google's own address for
+	// Gemini; a server that speaks OpenAI's protocol needs one.
+	BaseURL string
+	// Key is the API key. Empty is read from GEMINI_API_KEY or GOOGLE_API_KEY for
+	// Gemini, OPENAI_API_KEY for the others, where a local server needs none.
+	Key string
+	// Timeout bounds one call. Zero means DefaultTimeout; negative is an error.
+	Timeout time.Duration
+	// Transport carries the requests; nil means Go's default.
+	Transport http.RoundTripper
+}
+
+// ErrOptions is the sentinel of options that name no model.
+var ErrOptions = errors.New("models: no such model")
+
+// New returns the model that o names. No call is made. Each call is one HTTP
+// request: retries belong to guards, which count them.
+func New(ctx context.Context, o Options) (model.LLM, error) {
+	if o.Timeout < 0 {
+		return nil, fmt.Errorf("%w: time-out %s", ErrOptions, o.Timeout)
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.BaseURL != "" {
+		if u, err := url.Parse(o.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+			return nil, fmt.Errorf("%w: base URL must be http(s)://HOST without a user", ErrOptions)
+		}
+	}
+	client := &http.Client{Timeout: o.Timeout, Transport: o.Transport}
+	switch {
+	case o.Name == "" || o.Name == Offline:
+		if o.BaseURL != "" {
+			return nil, fmt.Errorf("%w: the offline model has no base URL", ErrOptions)
+		}
+		return offline.Model{}, nil
+	case strings.HasPrefix(o.Name, GeminiPrefix):
+		return newGemini(ctx, o, client)
+	case strings.HasPrefix(o.Name, OpenAIPrefix) && len(o.Name) > len(OpenAIPrefix):
+		return newOpenAI(ctx, o, client)
+	default:
+		return nil, fmt.Errorf("%w: %q; use offline, gemini-NAME or openai:NAME", ErrOptions, o.Name)
+	}
+}
+
+func newGemini(ctx context.Context, o Options, client *http.Client) (model.LLM, error) {
+	key := firstOf(o.Key, os.Getenv("GEMINI_API_KEY"), os.Getenv("GOOGLE_API_KEY"))
+	if key == "" {
+		return nil, fmt.Errorf("%w: %s needs a key in GEMINI_API_KEY or GOOGLE_API_KEY", ErrOptions, o.Name)
+	}
+	m, err := gemini.NewModel(ctx, o.Name, &genai.ClientConfig{
+		APIKey: key, Backend: genai.BackendGeminiAPI, HTTPClient: client,
+		HTTPOptions: genai.HTTPOptions{BaseURL: o.BaseURL},
+	})
+	if err != nil {
+		return nil, hide(key, fmt.Errorf("models: %w", err))
+	}
+	return &keyed{LLM: m, key: key}, nil
+}
+
+func newOpenAI(ctx context.Context, o Options, client *http.Client) (model.LLM, error) {
+	if o.BaseURL == "" {
+		return nil, fmt.Errorf("%w: %s needs the address of its server", ErrOptions, o.Name)
+	}
+	// A server without keys is asked with one that means nothing: the client would
+	// otherwise read the environment behind our back.
+	key := firstOf(o.Key, os.Getenv("OPENAI_API_KEY"), "none")
+	m, err := openaimodel.NewModel(ctx, strings.TrimPrefix(o.Name, OpenAIPrefix), &openaimodel.ClientConfig{
+		APIKey: key, BaseURL: o.BaseURL, HTTPClient: client, Options: []option.RequestOption{option.WithMaxRetries(0)},
+	})
+	if err != nil {
+		return nil, hide(key, fmt.Errorf("models: %w", err))
+	}
+	return &keyed{LLM: m, key: key}, nil
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// keyed keeps the key out of errors, whatever a server or a client library puts into
+// them, and names the error of a call that is not JSON.
+type keyed struct {
+	model.LLM
+	key string
+}
+
+// GetGoogleLLMVariant forwards what ADK asks of Gemini models.
+func (k *keyed) GetGoogleLLMVariant() genai.Backend {
+	if v, ok := k.LLM.(interface{ GetGoogleLLMVariant() genai.Backend }); ok {
+		return v.GetGoogleLLMVariant()
+	}
+	return genai.BackendUnspecified
+}
+
+// GenerateContent implements model.LLM.
+func (k *keyed) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		for resp, err := range k.LLM.GenerateContent(ctx, req, stream) {
+			if errors.Is(err, openaimodel.ErrFunctionCallArgs) || err != nil && strings.Contains(err.Error(), streamedArgs) {
+				err = fmt.Errorf("%w: %w", guards.ErrMalformedCall, err)
+			}
+			if !yield(resp, hide(k.key, err)) {
+				return
+			}
+		}
+	}
+}
+
+// streamedArgs is how ADK's adapter names the same failure in a stream, where it has
+// no sentinel for it.
+const streamedArgs = "parse streamed function args"
+
+// hide returns err with the key out of its text.
+func hide(key string, err error) error {
+	if err == nil || len(key) < 8 || !strings.Contains(err.Error(), key) {
+		return err
+	}
+	return &hiddenKey{err, strings.ReplaceAll(err.Error(), key, "[key]")}
+}
+
+type hiddenKey struct {
+	err  error
+	text string
+}
+
+func (h *hiddenKey) Error() string { return h.text }
+
+// Is compares with the hidden error, which itself must not be handed out.
+func (h *hiddenKey) Is(target error) bool { return errors.Is(h.err, target) }

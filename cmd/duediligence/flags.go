@@ -1,0 +1,178 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/adk/v2/model"
+
+	"github.com/gardefou/gardefou/agents/models"
+	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/risk"
+	"github.com/gardefou/gardefou/pipeline/sources"
+)
+
+type flags struct {
+	model        string
+	baseURL      string
+	modelTimeout time.Duration
+	source       string
+	sourceURLs   map[string]string
+	allowPrivate bool
+	cache        string
+	asOf         string
+	modelFile    string
+	maxCalls     int
+	timeout      time.Duration
+	lang         string
+	quiet        bool
+
+	siren     string
+	format    string
+	out       string
+	journal   string
+	since     string
+	failOn    string
+	purchases int64
+}
+
+var formats = []string{"md", "json", "html", "csv"}
+
+// ratings are those --fail-on can name, from the least grave.
+var ratings = []risk.Rating{risk.RatingLow, risk.RatingMedium, risk.RatingHigh, risk.RatingCritical, risk.RatingStop}
+
+// check refuses what no run could make sense of, before anything is asked.
+func (f *flags) check() error {
+	switch {
+	case f.maxCalls < 1:
+		return refuse("--max-calls must be at least 1, got %d", f.maxCalls)
+	case f.timeout <= 0:
+		return refuse("--timeout must be more than 0, got %s", f.timeout)
+	case f.format != "" && !slices.Contains(formats, f.format):
+		return refuse("--format must be one of %s, got %q", strings.Join(formats, ", "), f.format)
+	case f.failOn != "" && (f.threshold() < 1):
+		return refuse("--fail-on must be medium, high, critical or stop, got %q", f.failOn)
+	case f.purchases < 0:
+		return refuse("--annual-purchases must not be negative, got %d", f.purchases)
+	}
+	return nil
+}
+
+// threshold is the place of --fail-on among the ratings; below 1 it is none.
+func (f *flags) threshold() int {
+	return slices.Index(ratings, risk.Rating(strings.ToUpper(f.failOn)))
+}
+
+func (f *flags) annualPurchases() *int64 {
+	if f.purchases == 0 {
+		return nil
+	}
+	return &f.purchases
+}
+
+func (f *flags) language() (text.Lang, error) {
+	switch f.lang {
+	case "":
+		for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+			if v := os.Getenv(name); v != "" {
+				return text.Parse(v), nil
+			}
+		}
+		return text.English, nil
+	case string(text.English), string(text.French):
+		return text.Lang(f.lang), nil
+	default:
+		return "", refuse("--lang must be en or fr, got %q", f.lang)
+	}
+}
+
+// llm makes the model. A key in the environment never chooses one by itself.
+func (f *flags) llm(ctx context.Context) (model.LLM, error) {
+	m, err := models.New(ctx, models.Options{Name: f.model, BaseURL: f.baseURL, Timeout: f.modelTimeout})
+	if err != nil {
+		return nil, refuse("--model: %v", err)
+	}
+	return m, nil
+}
+
+// draftModel names the language model that sees the facts, for the report.
+func (f *flags) draftModel() string {
+	if f.model == models.Offline {
+		return ""
+	}
+	return f.model
+}
+
+func (f *flags) riskModel() (*risk.Model, error) {
+	if f.modelFile == "" {
+		return risk.DefaultModel(), nil
+	}
+	data, err := os.ReadFile(f.modelFile)
+	if err != nil {
+		return nil, refuse("--model-file: %v", err)
+	}
+	m, err := risk.ParseModel(data)
+	if err != nil {
+		return nil, refuse("--model-file: %v", err)
+	}
+	return m, nil
+}
+
+func (f *flags) previous() (*report.Report, error) {
+	if f.since == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(f.since)
+	if err != nil {
+		return nil, refuse("--since: %v", err)
+	}
+	r, err := report.Parse(data)
+	if err != nil {
+		return nil, refuse("--since: %v", err)
+	}
+	return &r, nil
+}
+
+// sourceNames are the names --source-url knows.
+var sourceNames = []string{"recherche-entreprises", "bodacc", "ratios", "asset-freezes", "gdelt", "gleif", "vies"}
+
+func (f *flags) client() (*sources.Client, error) {
+	mode, dir, err := sources.ParseMode(f.source)
+	if err != nil {
+		return nil, refuse("--source must be sample, live, record:DIR or replay:DIR: %v", err)
+	}
+	o := sources.Options{Mode: mode, Dir: dir, CacheDir: f.cache, AllowPrivateHosts: f.allowPrivate}
+	if f.asOf != "" {
+		if o.AsOf, err = time.Parse(time.DateOnly, f.asOf); err != nil {
+			return nil, refuse("--as-of must be a day such as 2026-11-15, got %q", f.asOf)
+		}
+	}
+	urls := []*string{
+		&o.BaseURLs.RechercheEntreprises, &o.BaseURLs.BODACC, &o.BaseURLs.Ratios, &o.BaseURLs.AssetFreezes,
+		&o.BaseURLs.GDELT, &o.BaseURLs.GLEIF, &o.BaseURLs.VIES,
+	}
+	for name, url := range f.sourceURLs {
+		i := slices.Index(sourceNames, name)
+		if i < 0 {
+			return nil, refuse("--source-url: unknown source %q; known: %s", name, strings.Join(sourceNames, ", "))
+		}
+		*urls[i] = url
+	}
+	c, err := sources.New(o)
+	if err != nil {
+		return nil, refuse("%v", err)
+	}
+	return c, nil
+}
+
+func refuse(format string, args ...any) error {
+	return &exitError{exitRefused, "duediligence: " + fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,169 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/sources"
+	"github.com/gardefou/gardefou/pipeline/supplier"
+)
+
+// run is one due diligence.
+func (f *flags) run(ctx context.Context, query string, stdin io.Reader, stdout, stderr io.Writer) error {
+	lang, err := f.language()
+	if err != nil {
+		return err
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	if _, err := supplier.ParseQuery(query); err != nil {
+		return &exitError{exitRefused, text.Get(lang, text.CmdRefused, err)}
+	}
+	options, err := f.options(ctx, lang)
+	if err != nil {
+		return err
+	}
+	if options.Previous, err = f.previous(); err != nil {
+		return err
+	}
+	p := &printer{w: stderr, quiet: f.quiet, lang: lang}
+	if tty := terminal(stderr); tty != nil {
+		p.color = true
+		p.live = newDisplay(stderr, lang, func() int { return widthOf(tty) }, guards.DefaultAgentCalls, f.maxCalls)
+	}
+	p.source(options.Sources)
+
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	subject, err := f.resolve(ctx, options.Sources, query, lang, stdin, stderr)
+	if err != nil {
+		return err
+	}
+	return f.research(ctx, options, subject, query, p, stdout)
+}
+
+// options are those of the pipeline that do not depend on the supplier.
+func (f *flags) options(ctx context.Context, lang text.Lang) (pipeline.Options, error) {
+	o := pipeline.Options{Lang: string(lang), MaxCalls: f.maxCalls, ToolVersion: version(), DraftModel: f.draftModel(), AnnualPurchases: f.annualPurchases()}
+	var err error
+	if o.Sources, err = f.client(); err != nil {
+		return o, err
+	}
+	if o.Model, err = f.llm(ctx); err != nil {
+		return o, err
+	}
+	o.RiskModel, err = f.riskModel()
+	return o, err
+}
+
+func (f *flags) research(ctx context.Context, o pipeline.Options, subject supplier.Subject, query string, p *printer, stdout io.Writer) error {
+	out, err := f.openOutputs()
+	if err != nil {
+		return err
+	}
+	defer out.close()
+	p.subject(subject)
+	o.Journal, o.JournalError, o.Observe = out.journal(), out.journalFailed, p.step
+	pl, err := pipeline.New(o)
+	if err != nil {
+		return failed(err)
+	}
+	outcome, err := pl.Run(ctx, subject, query)
+	if errors.Is(err, context.Canceled) {
+		return &exitError{exitInterrupted, text.Get(p.lang, text.CmdInterrupted)}
+	}
+	if err != nil {
+		return failed(err)
+	}
+	if err := out.write(outcome.Report, report.Lang(p.lang)); err != nil {
+		return failed(err)
+	}
+	if err := f.print(stdout, outcome.Report, report.Lang(p.lang)); err != nil {
+		return failed(fmt.Errorf("writing the report: %w", err))
+	}
+	p.summary(outcome, f.out)
+	return f.exit(outcome)
+}
+
+func failed(err error) error { return &exitError{exitFailed, "duediligence: " + err.Error()} }
+
+// print writes the report to stdout in the format asked for.
+func (f *flags) print(w io.Writer, r report.Report, lang report.Lang) error {
+	var err error
+	switch f.format {
+	case "json":
+		_, err = w.Write(r.JSON())
+	case "html":
+		_, err = w.Write(r.HTML(lang))
+	case "csv":
+		err = report.WriteCSV(w, r.CSVRow())
+	default:
+		_, err = io.WriteString(w, r.Markdown(lang))
+	}
+	return err
+}
+
+// exit maps the closed set of statuses, and the rating where asked, to exit codes.
+func (f *flags) exit(o *pipeline.Outcome) error {
+	switch o.Result.Status {
+	case callbacks.StatusDone, callbacks.StatusLanded:
+	case callbacks.StatusCallsExhausted, callbacks.StatusTokensExhausted, callbacks.StatusTimeExhausted, callbacks.StatusBudgetExhausted:
+		return &exitError{code: exitExhausted}
+	case callbacks.StatusInterrupted:
+		return &exitError{code: exitInterrupted}
+	default:
+		return &exitError{code: exitFailed}
+	}
+	// A rating that could not be given is never taken for a good one.
+	rating := slices.Index(ratings, o.Report.Summary.Rating)
+	if f.failOn != "" && (rating < 0 || rating >= f.threshold()) {
+		return &exitError{code: exitRating}
+	}
+	return nil
+}
+
+// resolve finds the one company that is meant, or tells why no agent is started.
+func (f *flags) resolve(ctx context.Context, c *sources.Client, query string, lang text.Lang, stdin io.Reader, stderr io.Writer) (supplier.Subject, error) {
+	res := c.Resolve(ctx, query)
+	if err := f.over(ctx, lang); err != nil {
+		return supplier.Subject{}, err
+	}
+	if res.Status == supplier.StatusCandidates && terminal(stderr) != nil && isTerminalInput(stdin) {
+		choice, err := f.ask(res, lang, stdin, stderr)
+		if err != nil {
+			return supplier.Subject{}, err
+		}
+		res = c.Resolve(ctx, choice)
+		if err := f.over(ctx, lang); err != nil {
+			return supplier.Subject{}, err
+		}
+	}
+	if res.Status != supplier.StatusResolved {
+		return supplier.Subject{}, f.unresolved(res, c, lang)
+	}
+	return res.Subject, nil
+}
+
+// over reports that the run ended before the supplier was known.
+func (f *flags) over(ctx context.Context, lang text.Lang) error {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return &exitError{exitInterrupted, text.Get(lang, text.CmdInterrupted)}
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return &exitError{exitExhausted, text.Get(lang, text.CmdNoTime, f.timeout)}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,113 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"github.com/gardefou/gardefou/redact"
+)
+
+// maskContent masks the text of a content the caller owns down to its parts.
+func maskContent(r *redact.Redactor, c *genai.Content) {
+	if c == nil {
+		return
+	}
+	for i := 0; i < len(c.Parts); {
+		j := i
+		for j < len(c.Parts) && isText(c.Parts[j]) && c.Parts[j].Thought == c.Parts[i].Thought {
+			j++
+		}
+		if j == i {
+			i++
+			continue
+		}
+		maskParts(r, c.Parts[i:j])
+		i = j
+	}
+}
+
+func isText(p *genai.Part) bool { return p != nil && p.Text != "" }
+
+// span is a stretch of several parts' joined text, and the value in it to label.
+type span struct{ start, end, from, to int }
+
+// maskParts masks text parts that follow each other: values that are cut over parts,
+// which only the joined text shows, and values that stand whole in one part although
+// the next begins right behind them, which only the part shows.
+func maskParts(r *redact.Redactor, parts []*genai.Part) {
+	if len(parts) == 1 {
+		parts[0].Text = r.String(parts[0].Text)
+		return
+	}
+	var sb strings.Builder
+	for _, p := range parts {
+		sb.WriteString(p.Text)
+	}
+	joined := sb.String()
+	var spans []span
+	add := func(found []redact.Finding, offset int) {
+		for _, f := range found {
+			s, e := f.Start+offset, f.End+offset
+			spans = append(spans, span{s, e, s, e})
+		}
+	}
+	add(r.Find(joined), 0)
+	at := 0
+	for _, p := range parts {
+		add(r.Find(p.Text), at)
+		at += len(p.Text)
+	}
+	if len(spans) == 0 {
+		return
+	}
+	replace(parts, joined, merged(spans), func(value string) string { return r.String(value) })
+}
+
+// merged joins spans that overlap and keeps the longest value of each for its label.
+func merged(spans []span) []span {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	out := spans[:1]
+	for _, s := range spans[1:] {
+		last := &out[len(out)-1]
+		if s.start >= last.end {
+			out = append(out, s)
+			continue
+		}
+		last.end = max(last.end, s.end)
+		if s.to-s.from > last.to-last.from {
+			last.from, last.to = s.from, s.to
+		}
+	}
+	return out
+}
+
+// replace puts each span's label into the part where the span begins and takes the rest
+// of it out of the parts behind.
+func replace(parts []*genai.Part, joined string, spans []span, label func(string) string) {
+	at := 0
+	for _, p := range parts {
+		end := at + len(p.Text)
+		var sb strings.Builder
+		for pos := at; pos < end; {
+			i := slices.IndexFunc(spans, func(s span) bool { return s.end > pos })
+			if i < 0 || spans[i].start >= end {
+				sb.WriteString(joined[pos:end])
+				break
+			}
+			s := spans[i]
+			if s.start >= pos {
+				sb.WriteString(joined[pos:s.start])
+				sb.WriteString(label(joined[s.from:s.to]))
+			}
+			pos = min(s.end, end)
+		}
+		at = end
+		p.Text = sb.String()
+	}
+}

@@ -1,0 +1,169 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package batch_test
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/batch"
+	"github.com/gardefou/gardefou/pipeline/sources"
+)
+
+func options(t testing.TB, dir string) batch.Options {
+	t.Helper()
+	c, err := sources.New(sources.Options{})
+	require.NoError(t, err)
+	return batch.Options{Pipeline: pipeline.Options{Sources: c, Model: offline.Model{}}, Dir: dir, Jobs: 2}
+}
+
+func summary(t testing.TB, dir string) [][]string {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, "summary.csv"))
+	require.NoError(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	return rows[1:]
+}
+
+func TestRowsAreRead(t *testing.T) {
+	long := strings.Repeat("x", 70<<10)
+	for name, tc := range map[string]struct {
+		in   string
+		want batch.Summary
+	}{
+		"names, no header":          {"Transports Kervalec\nBâtisseurs du Menhir\n", batch.Summary{Done: 2}},
+		"no line feed at the end":   {"Transports Kervalec", batch.Summary{Done: 1}},
+		"BOM, CRLF and semicolons":  {"\ufeffNom;SIREN\r\nX;999991011\r\n", batch.Summary{Done: 1}},
+		"SIREN before name":         {"name,siren\nWhoever,999991011\n", batch.Summary{Done: 1}},
+		"French header with accent": {"Dénomination\nTransports Kervalec\n", batch.Summary{Done: 1}},
+		"twice, written otherwise":  {"Transports Kervalec\n999 991 011\nTRANSPORTS KERVALEC\n", batch.Summary{Done: 1, Repeated: 2}},
+		"a SIREN that lost a zero":  {"siren\n99999101\n999991011\n", batch.Summary{Done: 1, Failed: 1}},
+		"ambiguous":                 {"Atelier Nordet\n", batch.Summary{Failed: 1}},
+		"a quote left open":         {"\"Transports\nTransports Kervalec\n", batch.Summary{Done: 1, Failed: 1}},
+		"a line far too long":       {long + "\nTransports Kervalec\n", batch.Summary{Done: 1, Failed: 1}},
+		"a hundred columns":         {"Transports Kervalec" + strings.Repeat(",x", 100) + "\n", batch.Summary{Done: 1}},
+		"blank lines":               {"\n\nTransports Kervalec\n\n", batch.Summary{Done: 1}},
+		"an empty cell":             {"siren,name\n,Transports Kervalec\n", batch.Summary{Failed: 1}},
+		"nothing":                   {"", batch.Summary{}},
+		"source down for one":       {"Phare du Raz Négoce\nTransports Kervalec\n", batch.Summary{Done: 1, Failed: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			got, err := batch.Run(t.Context(), strings.NewReader(tc.in), options(t, dir))
+			require.NoError(t, err)
+			require.Equal(t, tc.want, got)
+			require.Len(t, summary(t, dir), got.Done+got.Kept+got.Failed)
+		})
+	}
+}
+
+func TestSummaryIsSortedByRisk(t *testing.T) {
+	dir := t.TempDir()
+	_, err := batch.Run(t.Context(), strings.NewReader("Transports Kervalec\n=HYPERLINK(\"http://evil\")\n999991052\nConserverie des Embruns\nBâtisseurs du Menhir\n"), options(t, dir))
+	require.NoError(t, err)
+	var ratings []string
+	for _, row := range summary(t, dir) {
+		ratings = append(ratings, row[3])
+		for _, cell := range row {
+			require.NotRegexp(t, `^[=+@]`, cell)
+		}
+	}
+	require.Len(t, ratings, 5)
+	require.Equal(t, []string{"", "STOP", "STOP"}, ratings[:3])
+	require.Equal(t, "LOW", ratings[4])
+}
+
+func TestAnInterruptedBatchGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	list := "Transports Kervalec\nBâtisseurs du Menhir\n999991052\n"
+	ctx, cancel := context.WithCancel(t.Context())
+	o := options(t, dir)
+	o.Jobs = 1
+	o.Done = func(batch.Row) { cancel() }
+	_, err := batch.Run(ctx, strings.NewReader(list), o)
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoFileExists(t, filepath.Join(dir, "summary.csv"))
+	got, err := batch.Run(t.Context(), strings.NewReader(list), options(t, dir))
+	require.NoError(t, err)
+	require.Equal(t, 3, got.Done+got.Kept)
+	require.Positive(t, got.Kept)
+	require.Len(t, summary(t, dir), 3)
+	left, err := filepath.Glob(filepath.Join(dir, ".*"))
+	require.NoError(t, err)
+	require.Empty(t, left, "no temporary file is left")
+}
+
+func TestNonsense(t *testing.T) {
+	_, err := batch.Run(t.Context(), strings.NewReader(""), batch.Options{})
+	require.Error(t, err)
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, err = batch.Run(t.Context(), strings.NewReader(""), options(t, filepath.Join(file, "x")))
+	require.Error(t, err)
+}
+
+// BenchmarkBatch runs 100 and then 1 000 suppliers, each researched anew, and prints
+// the throughput, the ratio of the two times and the memory above the start.
+func BenchmarkBatch(b *testing.B) {
+	for b.Loop() {
+		small, _ := batchOf(b, 100)
+		large, heap := batchOf(b, 1000)
+		b.ReportMetric(1000/large.Seconds(), "suppliers/s")
+		b.ReportMetric(large.Seconds()/small.Seconds(), "ratio-1000-to-100")
+		b.ReportMetric(float64(heap)/(1<<20), "MiB-above-start")
+	}
+}
+
+func batchOf(b *testing.B, n int) (time.Duration, uint64) {
+	b.Helper()
+	names := []string{"Transports Kervalec", "Bâtisseurs du Menhir", "999991052", "Conserverie des Embruns"}
+	var list strings.Builder
+	for i := range n {
+		fmt.Fprintln(&list, names[i%len(names)])
+	}
+	dir := b.TempDir()
+	o := options(b, dir)
+	var mu sync.Mutex
+	var most uint64
+	var ms runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&ms)
+	start := ms.HeapAlloc
+	o.Done = func(r batch.Row) {
+		mu.Lock()
+		defer mu.Unlock()
+		// The folder goes, so that the next row of the same company is researched anew.
+		for _, d := range []string{"999991011", "999991029", "999991052", "999991037", "999991045"} {
+			_ = os.RemoveAll(filepath.Join(dir, d))
+		}
+		if r.Number%100 == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&ms)
+			most = max(most, ms.HeapAlloc)
+		}
+	}
+	begin := time.Now()
+	if _, err := batch.Run(b.Context(), strings.NewReader(list.String()), o); err != nil {
+		b.Fatal(err)
+	}
+	took := time.Since(begin)
+	if most < start {
+		return took, 0
+	}
+	return took, most - start
+}
