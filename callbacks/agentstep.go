@@ -4,6 +4,7 @@
 package callbacks
 
 import (
+	"context"
 	"iter"
 	"time"
 
@@ -18,6 +19,8 @@ import (
 // agentHooks are the chain's agent callbacks for ADK.
 type agentHooks struct {
 	c *Chain
+	// asPlugin says that they are a plugin's.
+	asPlugin bool
 	// wrapped says that an agentWrapper tells of the agent's end.
 	wrapped bool
 }
@@ -25,8 +28,14 @@ type agentHooks struct {
 // before refuses with content, not with an error: an error there lets a sequence
 // go on where the consumer goes on.
 func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
+	if a.standsAside(ctx) {
+		return nil, nil
+	}
 	run := runOrNil(ctx)
-	if run != nil && run.stopped.Load() != nil {
+	if content := a.endedEarly(ctx, run); content != nil {
+		return content, nil
+	}
+	if run.isStopped() {
 		// The stop was told where it happened; here only the agent must not start.
 		return &genai.Content{Role: genai.RoleModel}, nil
 	}
@@ -40,10 +49,27 @@ func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
 			return a.refuse(ctx, run, h.guard, err), nil
 		}
 		if content != nil {
+			a.tell(ctx, func(ev *Event) { ev.Outcome, ev.Guard = OutcomeReplaced, h.guard })
 			return content, nil
 		}
 	}
 	return nil, nil
+}
+
+// standsAside reports whether the same chain acts as a plugin for this agent, which
+// ADK asks first.
+func (a agentHooks) standsAside(ctx agent.Context) bool {
+	run := runOrNil(ctx)
+	if run == nil {
+		return false
+	}
+	id := pluginAgentID(a.c.agentStepID(ctx))
+	if a.asPlugin {
+		run.values.Store(id, true)
+		return false
+	}
+	_, ok := run.values.Load(id)
+	return ok
 }
 
 func callAgentHook(f func(agent.Context) (*genai.Content, error), ctx agent.Context) (content *genai.Content, err error) {
@@ -58,19 +84,28 @@ func callAgentHook(f func(agent.Context) (*genai.Content, error), ctx agent.Cont
 func (a agentHooks) refuse(ctx agent.Context, run *Run, guard string, err error) *genai.Content {
 	lang := langOf(run)
 	r := refusalOf(lang, err)
-	ev := agentEvent(ctx)
-	ev.Outcome, ev.Guard, ev.Code, ev.Reason, ev.Err = OutcomeRefused, guard, r.Code, r.reason(), r.Unwrap()
-	if isPanic(err) {
-		ev.Outcome = OutcomePanicked
+	a.tell(ctx, func(ev *Event) {
+		ev.Outcome, ev.Guard, ev.Code, ev.Reason, ev.Err = OutcomeRefused, guard, r.Code, r.reason(), r.Unwrap()
+		if isPanic(err) {
+			ev.Outcome = OutcomePanicked
+		}
+		if r.scope == scopeRun && run != nil {
+			ev.Stop = run.stop(ev.Agent, guard, r)
+		}
+	})
+	rendered := text.Get(lang, text.GuardPrefix) + r.Text
+	if run != nil {
+		// ADK gives this content no metadata: an agent used as a tool is known to have
+		// refused by its words.
+		run.rememberRefusal(rendered, r)
 	}
-	if r.scope == scopeRun && run != nil {
-		ev.Stop = run.stop(ev.Agent, guard, r)
-	}
-	a.c.observe(plainContext(ctx), &ev)
-	return genai.NewContentFromText(text.Get(lang, text.GuardPrefix)+r.Text, genai.RoleModel)
+	return genai.NewContentFromText(rendered, genai.RoleModel)
 }
 
 func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
+	if a.standsAside(ctx) {
+		return nil, nil
+	}
 	for _, h := range a.c.h.afterAgent {
 		content, err := callAgentHook(h.f, ctx)
 		if h.monitored {
@@ -81,15 +116,39 @@ func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
 			return a.refuse(ctx, runOrNil(ctx), h.guard, err), nil
 		}
 		if content != nil {
+			a.tell(ctx, func(ev *Event) { ev.Outcome, ev.Guard = OutcomeReplaced, h.guard })
 			return content, nil
 		}
 	}
 	if !a.wrapped {
-		ev := agentEvent(ctx)
-		a.c.observe(plainContext(ctx), &ev)
+		a.tell(ctx, func(*Event) {})
 	}
 	return nil, nil
 }
+
+// tell tells of the agent's end, or leaves it to the toldAgent that stands around the
+// agent and tells once.
+func (a agentHooks) tell(ctx agent.Context, decide func(*Event)) {
+	if ctx != nil {
+		if ev, ok := ctx.Value(toldID(a.c.agentStepID(ctx))).(*Event); ok {
+			decide(ev)
+			return
+		}
+	}
+	ev := agentEvent(ctx)
+	decide(&ev)
+	a.c.observe(plainContext(ctx), &ev)
+}
+
+// agentStepID is what a model step's is; it names the agent's own step.
+func (c *Chain) agentStepID(ctx agent.Context) modelStepID { return c.stepID(ctx, ctx.AgentName()) }
+
+type (
+	// toldID is the key in an agent's context of the event its toldAgent will tell.
+	toldID modelStepID
+	// pluginAgentID is the key in the Run of an agent that the chain's plugin serves.
+	pluginAgentID modelStepID
+)
 
 func agentEvent(ctx agent.Context) Event {
 	ev := Event{Step: StepAgent, Outcome: OutcomeAllowed, Start: time.Now()}
@@ -141,7 +200,8 @@ func (t *toldAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, e
 			ev.Duration = time.Since(ev.Start)
 			t.c.observe(ctx, &ev)
 		}()
-		for e, err := range t.Agent.Run(ctx) {
+		inner := ctx.WithContext(context.WithValue(ctx, toldID(t.c.stepID(ctx, ev.Agent)), &ev))
+		for e, err := range t.Agent.Run(inner) {
 			if err != nil {
 				ev.Outcome, ev.Code, ev.Err = OutcomeFailed, CodeAgentFailed, err
 				if isPanic(err) {

@@ -48,7 +48,8 @@
 //	wrap_model     as on_model_error       (yield the refusal as the error)
 //	wrap_tool      as before_tool          (return the refusal as the error)
 //	on_event       text and results of the event withheld, calls stay paired
-//	on_user_message, before_run            the run ends with the refusal as its error
+//	on_user_message  the run ends with the refusal as its error, whatever its scope
+//	before_run       as before_agent of the first agent, and the Run is stopped
 //
 // A refusal response is final, so on the model side Deny ends the agent's turn as
 // End does. A panic is a Deny with code [CodeGuardPanicked].
@@ -74,9 +75,38 @@
 // both meet, each call passes the hooks once. A response that a plugin's
 // after_model hook changed is not seen by callbacks on the agent.
 //
+// A call resumed after a confirmation meets a plugin with its raw tool. The chain runs
+// it itself where a hook changed the arguments or a guard wraps tools, before the
+// callbacks that come later; a tool that answers later is refused there.
+//
+// A plugin of somebody else's that answers in the model's place leaves the model
+// hooks unrun, those of the same chain's plugin too where it comes first; an answer in
+// a tool's place passes the tool hooks. Put the chain's plugin before all others.
+//
 // # What no chain can cover
 //
-// Live mode, which skips model hooks: an agent with a chain refuses to start it.
-// Tools that run on the provider's servers. Code in your process that holds the
-// API key.
+// Live mode, which skips model hooks: an agent with a chain refuses to start it, and
+// a run under a chain's plugin ends with [ErrLive]. Tools that run on the provider's
+// servers. Code in your process that holds the API key.
+//
+// As a plugin, a model that panics or yields nothing: only the model wrapper, on an
+// agent, makes an error of it.
+//
+// Streams: chunks that were handed out before a refusal or a fallback can't be taken
+// back. Only the final response is stored.
+//
+// # What ADK does beside the hooks
+//
+// It writes the arguments of every tool call into its execute_tool span before any
+// hook has run. It drops what a step without an event leaves behind, one whose model
+// failed or whose long-running tool answered nil: state, artifacts and actions; and the
+// record of artifacts that model hooks save, always. What must last belongs in the
+// [Run].
+//
+// It hands thoughts on as text: to the agents that read another agent's turns, and to
+// the outer agent of an agent used as a tool.
+//
+// It calls after_run at a pause for an approval as well as at the end. Most contexts
+// that hooks get return nil from Agent, Session, RunConfig, Memory and WithAgentTimeout,
+// and EndInvocation does nothing: use their strings, their State, and [End] or [Stop].
 package callbacks

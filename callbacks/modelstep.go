@@ -6,6 +6,7 @@ package callbacks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -146,6 +147,7 @@ func (s *modelStep) judge(resp *model.LLMResponse) {
 	switch {
 	case resp.ErrorCode != "":
 		s.ev.Outcome, s.ev.Code, s.ev.Reason = OutcomeFailed, CodeModelFailed, resp.ErrorCode
+		s.ev.Err = fmt.Errorf("the model answered with %s: %s", resp.ErrorCode, resp.ErrorMessage)
 	case resp.Content == nil || len(resp.Content.Parts) == 0:
 		s.ev.Outcome, s.ev.Code, s.ev.Reason = OutcomeFailed, CodeModelFailed, ErrNoAnswer.Error()
 	}
@@ -269,6 +271,7 @@ type modelHooks struct {
 }
 
 func (m modelHooks) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
+	m.c.swapTools(req)
 	if !m.asPlugin && m.standsAside(ctx) {
 		return nil, nil
 	}

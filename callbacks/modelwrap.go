@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/platform"
 	"google.golang.org/genai"
 )
 
@@ -122,12 +123,61 @@ func (s *modelStep) abandon(ctx context.Context) {
 	s.c.observe(ctx, &s.ev)
 }
 
-// countedModel stands innermost: it sees every attempt the guards' wrappers make.
+// countedModel stands innermost: it sees every attempt the guards' wrappers make, and
+// what the model itself answered.
 type countedModel struct{ model.LLM }
 
 func (m *countedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	if s, ok := ctx.Value(stepKey{}).(*modelStep); ok {
 		s.attempts.Add(1)
 	}
-	return m.LLM.GenerateContent(ctx, req, stream)
+	if !stream {
+		return m.LLM.GenerateContent(ctx, req, stream)
+	}
+	return func(yield func(*model.LLMResponse, error) bool) {
+		ids := callIDs{}
+		for resp, err := range m.LLM.GenerateContent(ctx, req, stream) {
+			if resp != nil {
+				resp = ids.name(ctx, resp)
+			}
+			if !yield(resp, err) {
+				return
+			}
+		}
+	}
+}
+
+// callIDs are the ids of one answer's calls that came without. A provider's aggregator
+// puts the same call into a chunk and into the whole answer; ADK fills in its id once,
+// but the chain's copies are two.
+type callIDs map[*genai.FunctionCall]string
+
+// clientCallID is what ADK's own ids begin with: it leaves them out of requests.
+const clientCallID = "adk-"
+
+// name returns resp, or a copy of it in which the calls of a chunk, and those calls
+// again, have an id.
+func (ids callIDs) name(ctx context.Context, resp *model.LLMResponse) *model.LLMResponse {
+	if resp.Content == nil {
+		return resp
+	}
+	named := resp
+	for i, p := range resp.Content.Parts {
+		if p == nil || p.FunctionCall == nil || p.FunctionCall.ID != "" {
+			continue
+		}
+		id, seen := ids[p.FunctionCall]
+		if !seen && !resp.Partial {
+			continue
+		}
+		if !seen {
+			id = clientCallID + platform.NewUUID(ctx)
+			ids[p.FunctionCall] = id
+		}
+		if named == resp {
+			named = CopyResponse(resp)
+		}
+		named.Content.Parts[i].FunctionCall.ID = id
+	}
+	return named
 }

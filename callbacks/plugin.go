@@ -48,7 +48,7 @@ func (c *Chain) Plugin(name string) (*plugin.Plugin, error) {
 
 	m := modelHooks{c: pc, asPlugin: true}
 	t := toolHooks{c: pc}
-	a := agentHooks{c: pc}
+	a := agentHooks{c: pc, asPlugin: true}
 	r := runHooks{c: pc}
 	return plugin.New(plugin.Config{
 		Name:                  name,
@@ -58,21 +58,21 @@ func (c *Chain) Plugin(name string) (*plugin.Plugin, error) {
 		OnEventCallback:       r.onEvent,
 		BeforeAgentCallback:   a.before,
 		AfterAgentCallback:    a.after,
-		BeforeModelCallback: func(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
-			pc.swapTools(req)
-			return m.before(ctx, req)
-		},
-		AfterModelCallback:   m.after,
-		OnModelErrorCallback: m.onError,
-		BeforeToolCallback:   t.before,
-		AfterToolCallback:    t.after,
-		OnToolErrorCallback:  t.onError,
+		BeforeModelCallback:   m.before,
+		AfterModelCallback:    m.after,
+		OnModelErrorCallback:  m.onError,
+		BeforeToolCallback:    t.before,
+		AfterToolCallback:     t.after,
+		OnToolErrorCallback:   t.onError,
 	})
 }
 
 // swapTools puts the tool wrapper into the request, where ADK looks a called tool
-// up afterwards: function tools, streaming tools and agents used as tools.
+// up afterwards: every tool as a plugin, and on an agent the ones ADK adds by itself.
 func (c *Chain) swapTools(req *model.LLMRequest) {
+	if req == nil {
+		return
+	}
 	for name, t := range req.Tools {
 		if tl, ok := t.(tool.Tool); ok {
 			req.Tools[name] = c.wrapTool(tl)
@@ -83,7 +83,10 @@ func (c *Chain) swapTools(req *model.LLMRequest) {
 // runHooks are the run-level callbacks, which only a plugin has.
 type runHooks struct{ c *Chain }
 
+// onUserMessage returns nil where no guard changed the message: any other answer
+// switches off the plugins that come later.
 func (r runHooks) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (*genai.Content, error) {
+	var changed *genai.Content
 	for _, g := range r.c.guards {
 		if g.OnUserMessage == nil {
 			continue
@@ -95,10 +98,10 @@ func (r runHooks) onUserMessage(ctx agent.InvocationContext, msg *genai.Content)
 		if content != nil {
 			// Several guards may each have something to mask: the next one sees what
 			// this one made of the message.
-			msg = content
+			msg, changed = content, content
 		}
 	}
-	return msg, nil
+	return changed, nil
 }
 
 func callUserMessage(f plugin.OnUserMessageCallback, ctx agent.InvocationContext, msg *genai.Content) (content *genai.Content, err error) {
@@ -120,20 +123,64 @@ func (r runHooks) stop(ctx agent.InvocationContext, guard string, err error) err
 	return refusal
 }
 
+// ErrLive is the error with which a live run under a chain's plugin ends before it
+// begins.
+var ErrLive = errors.New("callbacks: live mode skips the hooks around the model, so a chain refuses it")
+
+// beforeRun never answers ADK itself. ADK drops the content of an early end and
+// stores the user's message once more in its place, as it was before any plugin
+// masked it: the first agent of the run hands the answer out instead.
 func (r runHooks) beforeRun(ctx agent.InvocationContext) (*genai.Content, error) {
+	if ctx.RunConfig() == nil {
+		// ADK gives every run a configuration but a live one.
+		return nil, ErrLive
+	}
 	for _, g := range r.c.guards {
 		if g.BeforeRun == nil {
 			continue
 		}
 		content, err := callBeforeRun(g.BeforeRun, ctx)
-		if err != nil {
-			return nil, r.stop(ctx, g.Name, err)
+		if content == nil && err == nil {
+			continue
 		}
-		if content != nil {
-			return content, nil
+		run := RunOf(ctx)
+		if run == nil {
+			return content, err
 		}
+		run.values.Store(earlyEndID{r.c, ctx.InvocationID()}, &earlyEnd{g.Name, content, err})
+		return nil, nil
 	}
 	return nil, nil
+}
+
+// earlyEnd is what a before_run hook answered, on its way to the first agent.
+type earlyEnd struct {
+	guard   string
+	content *genai.Content
+	err     error
+}
+
+type earlyEndID struct {
+	c          *Chain
+	invocation string
+}
+
+// endedEarly answers for the first agent of a run that a before_run hook ended.
+func (a agentHooks) endedEarly(ctx agent.Context, run *Run) *genai.Content {
+	if run == nil {
+		return nil
+	}
+	v, ok := run.values.LoadAndDelete(earlyEndID{a.c, ctx.InvocationID()})
+	if !ok {
+		return nil
+	}
+	early := v.(*earlyEnd)
+	if early.err == nil {
+		return early.content
+	}
+	refusal := *refusalOf(langOf(run), early.err)
+	refusal.scope = scopeRun
+	return a.refuse(ctx, run, early.guard, &refusal)
 }
 
 func callBeforeRun(f plugin.BeforeRunCallback, ctx agent.InvocationContext) (content *genai.Content, err error) {

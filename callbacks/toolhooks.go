@@ -5,10 +5,13 @@ package callbacks
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
-	"slices"
+	"reflect"
+	"sync"
 
 	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/internal/text"
@@ -18,10 +21,9 @@ import (
 const setModelResponse = "set_model_response"
 
 // toolHooks are the chain's tool callbacks for ADK. They serve the calls that no
-// wrapper of this chain sees: tools ADK adds itself (transfer_to_agent,
-// set_model_response, single-turn sub-agents), unknown names, and calls resumed
-// after a confirmation under a plugin. The tool of such a call runs with the
-// arguments as the model made them: changes that hooks make are not carried over.
+// wrapper of this chain sees: unknown names, calls that somebody else's plugin
+// answered, and calls resumed after a confirmation under a plugin, of which ADK runs
+// the raw tool.
 type toolHooks struct {
 	c      *Chain
 	saveAs string
@@ -45,37 +47,49 @@ func (t toolHooks) before(ctx agent.Context, tl tool.Tool, args map[string]any) 
 		// The same chain stands here as a plugin and has taken the call.
 		return nil, nil
 	}
-	if res, ran, err := t.runHere(ctx, tl, args); ran {
-		return res, err
-	}
-	s := t.c.newToolStep(ctx, tl, args)
+	s := t.c.newToolStep(carryRun(ctx), tl, args)
 	res := s.before()
+	if res == nil && t.runsDifferently(s, args) {
+		return t.runHere(s)
+	}
 	if s.run != nil {
 		s.run.values.Store(t.id(ctx, tl), s)
 	}
 	return res, nil
 }
 
-// runHere runs the tool itself, wrapped, where ADK would run it bare although a guard
-// wraps tools: a call resumed after a confirmation under a plugin, above all. A tool
-// that answers later is left to ADK, which alone knows how to wait for it.
-func (t toolHooks) runHere(ctx agent.Context, tl tool.Tool, args map[string]any) (res map[string]any, ran bool, err error) {
-	if len(t.c.h.wrapTool) == 0 || tl.IsLongRunning() {
-		return nil, false, nil
+// runsDifferently reports whether the raw tool with the model's own arguments, which
+// is what ADK would run, is not what the chain would.
+func (t toolHooks) runsDifferently(s *toolStep, args map[string]any) bool {
+	if d, ok := s.tool.(responseDeferrer); ok && d.DefersResponse() {
+		return false // it does nothing here
 	}
-	if d, ok := tl.(responseDeferrer); ok && d.DefersResponse() {
-		return nil, false, nil
+	if len(t.c.h.wrapTool) > 0 {
+		return true
 	}
-	wrapped, ok := t.c.wrapTool(tl).(*guardedFunctionTool)
-	if !ok {
-		return nil, false, nil
+	resumed := s.ctx != nil && s.ctx.ToolConfirmation() != nil
+	return resumed && !maps.EqualFunc(s.args, args, equalValues)
+}
+
+// runHere runs the tool itself, wrapped and with the hooks' arguments. A tool that may
+// answer later is refused: only ADK can wait for it.
+func (t toolHooks) runHere(s *toolStep) (map[string]any, error) {
+	t.c.take(s.ctx)
+	g, ok := t.c.wrapTool(s.tool).(*guardedFunctionTool)
+	if !ok || s.tool.IsLongRunning() {
+		res := s.refuse("", nil, errRawTool)
+		s.tell(res)
+		return res, nil
 	}
-	res, err = wrapped.Run(ctx, args)
+	res, err := g.finish(s, nil)
 	if res == nil && err == nil {
 		res = map[string]any{}
 	}
-	return res, true, err
+	return res, err
 }
+
+// errRawTool is for observers; the model reads that a guard failed.
+var errRawTool = errors.New("ADK runs the raw tool of this call, which a guard wraps or whose arguments a hook changed: attach the chain to the agent")
 
 func (t toolHooks) onError(ctx agent.Context, tl tool.Tool, args map[string]any, err error) (map[string]any, error) {
 	if t.c.wraps(tl) {
@@ -83,6 +97,9 @@ func (t toolHooks) onError(ctx agent.Context, tl tool.Tool, args map[string]any,
 	}
 	s := t.open(ctx, tl)
 	if s == nil {
+		if t.c.took(ctx) {
+			return nil, nil
+		}
 		return t.unknown(ctx, tl, args, err), nil
 	}
 	if s.ev.Outcome != OutcomeAllowed {
@@ -116,8 +133,12 @@ func (t toolHooks) unknown(ctx agent.Context, tl tool.Tool, args map[string]any,
 	return res
 }
 
-func (t toolHooks) after(ctx agent.Context, tl tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
+func (t toolHooks) after(ctx agent.Context, tl tool.Tool, args, result map[string]any, err error) (map[string]any, error) {
 	if t.c.wraps(tl) {
+		if runOrNil(ctx) != nil && !t.c.took(ctx) {
+			return t.answered(ctx, tl, args, result, err), nil
+		}
+		t.save(ctx, tl, result)
 		return nil, nil
 	}
 	s := t.open(ctx, tl)
@@ -132,10 +153,72 @@ func (t toolHooks) after(ctx agent.Context, tl tool.Tool, _, result map[string]a
 	res := s.after(result, err)
 	s.tell(res)
 	t.save(ctx, tl, res)
-	if err == nil && maps.EqualFunc(res, result, equalJSON) {
+	if err == nil && maps.EqualFunc(res, result, equalValues) {
 		return nil, nil
 	}
 	return res, nil
+}
+
+// answered takes a call through the hooks that a plugin of somebody else's answered in
+// the tool's place, so that the answer is refused, masked and told like any other.
+func (t toolHooks) answered(ctx agent.Context, tl tool.Tool, args, result map[string]any, err error) map[string]any {
+	if isConfirmation(err) {
+		return nil
+	}
+	t.c.take(ctx)
+	s := t.c.newToolStep(ctx, tl, args)
+	res := s.before()
+	if res == nil {
+		s.ev.Outcome = OutcomeReplaced
+		if err != nil {
+			s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, CodeToolFailed, err
+		}
+		res = s.after(result, err)
+	}
+	s.tell(res)
+	if err == nil && maps.EqualFunc(res, result, equalValues) {
+		return nil
+	}
+	return res
+}
+
+// takenCalls are the calls of one Run whose hooks have run. A call's actions are the
+// one thing that the tool's context and the callbacks' share and no other call has.
+type takenCalls struct {
+	mu    sync.Mutex
+	calls map[*session.EventActions]struct{}
+}
+
+type takenCallsID struct{ c *Chain }
+
+func (c *Chain) takenCalls(run *Run) *takenCalls {
+	id := takenCallsID{c.identity()}
+	if v, ok := run.values.Load(id); ok {
+		return v.(*takenCalls)
+	}
+	v, _ := run.values.LoadOrStore(id, &takenCalls{calls: make(map[*session.EventActions]struct{})})
+	return v.(*takenCalls)
+}
+
+func (c *Chain) take(ctx agent.Context) {
+	if run := runOrNil(ctx); run != nil {
+		t := c.takenCalls(run)
+		t.mu.Lock()
+		t.calls[ctx.Actions()] = struct{}{}
+		t.mu.Unlock()
+	}
+}
+
+func (c *Chain) took(ctx agent.Context) bool {
+	run := runOrNil(ctx)
+	if run == nil {
+		return false
+	}
+	t := c.takenCalls(run)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, ok := t.calls[ctx.Actions()]
+	return ok
 }
 
 func (t toolHooks) open(ctx agent.Context, tl tool.Tool) *toolStep {
@@ -159,8 +242,4 @@ func (t toolHooks) save(ctx agent.Context, tl tool.Tool, res map[string]any) {
 	}
 }
 
-func equalJSON(a, b any) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && slices.Equal(x, y)
-}
+func equalValues(a, b any) bool { return reflect.DeepEqual(a, b) }

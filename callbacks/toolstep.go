@@ -43,6 +43,10 @@ func (c *Chain) newToolStep(ctx agent.Context, t tool.Tool, args map[string]any)
 		s.args = map[string]any{}
 	}
 	s.ev.Args = s.args
+	if s.run != nil && ctx.ToolConfirmation() != nil {
+		// The approval that this call paused the run for is there.
+		s.run.wait(-1)
+	}
 	return s
 }
 
@@ -155,9 +159,6 @@ func (s *toolStep) failed(err error) (map[string]any, error) {
 	switch {
 	case errors.Is(err, tool.ErrConfirmationRequired):
 		s.ev.Outcome = OutcomePending
-		if s.run != nil {
-			s.run.wait(1)
-		}
 		return nil, err
 	case errors.Is(err, tool.ErrConfirmationRejected):
 		s.ev.Outcome, s.ev.Code = OutcomeRefused, "confirmation_rejected"
@@ -262,7 +263,25 @@ func (s *toolStep) note(guard string, replaced bool, err error) {
 	note(s.c, s.ctx, s.ev, guard, replaced, err)
 }
 
+// asksForApproval reports whether the tool, or a hook, asked for a person's approval
+// in this step: the run pauses then, and what it counts must outlive the pause.
+func (s *toolStep) asksForApproval() bool {
+	if s.ctx == nil || s.ctx.Actions() == nil {
+		return false
+	}
+	_, asks := s.ctx.Actions().RequestedToolConfirmations[s.ev.CallID]
+	return asks
+}
+
 func (s *toolStep) tell(result map[string]any) {
+	if s.asksForApproval() {
+		if !s.refused {
+			s.ev.Outcome = OutcomePending
+		}
+		if s.run != nil {
+			s.run.wait(1)
+		}
+	}
 	if len(s.c.h.observe) == 0 {
 		return
 	}

@@ -118,11 +118,17 @@ func (g *guardedFunctionTool) Run(ctx agent.Context, args any) (map[string]any, 
 		return nil, fmt.Errorf("tool %q: arguments are %T, not an object", g.Name(), args)
 	}
 	ctx = carryRun(ctx)
+	g.c.take(ctx)
 	s := g.c.newToolStep(ctx, g.Tool, m)
-	res := s.before()
+	return g.finish(s, s.before())
+}
+
+// finish takes a call on from what the before_tool hooks answered; nil means that the
+// tool may run.
+func (g *guardedFunctionTool) finish(s *toolStep, res map[string]any) (map[string]any, error) {
 	var err error
 	if res == nil {
-		res, err = g.call(ctx, s)
+		res, err = g.call(s)
 		if err != nil {
 			res, err = s.failed(err)
 		}
@@ -136,16 +142,13 @@ func (g *guardedFunctionTool) Run(ctx agent.Context, args any) (map[string]any, 
 	return res, nil
 }
 
-func (g *guardedFunctionTool) call(ctx agent.Context, s *toolStep) (res map[string]any, err error) {
-	if s.run != nil && ctx != nil && ctx.ToolConfirmation() != nil {
-		s.run.wait(-1)
-	}
+func (g *guardedFunctionTool) call(s *toolStep) (res map[string]any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			res, err = nil, newPanicError(p)
 		}
 	}()
-	res, err = g.inner.Run(ctx, s.args)
+	res, err = g.inner.Run(s.ctx, s.args)
 	if err == nil && s.run != nil {
 		// An agent used as a tool hands back its last text; where that is a refusal
 		// it must not pass for an answer.
