@@ -24,6 +24,7 @@ const (
 	CmdBatchInterrupted Key = "cmd.batch.interrupted"
 	CmdServed           Key = "cmd.served"
 	CmdNone             Key = "cmd.none"
+	CmdNotCached        Key = "cmd.not_cached"
 	CandidateCreated    Key = "candidate.created"
 	CandidateTradeName  Key = "candidate.trade_name"
 	CandidateAcronym    Key = "candidate.acronym"
@@ -56,6 +57,7 @@ var commandCatalogue = map[Key]entry{
 	CmdBatchInterrupted: {"Interrupted after %d suppliers; run the same command again to go on.", "Interrompu après %d fournisseurs ; relancer la même commande pour continuer."},
 	CmdServed:           {"Model asked: %s, served: %s.", "Modèle demandé : %s, servi : %s."},
 	CmdNone:             {"none", "aucun"},
+	CmdNotCached:        {"The cache does not work; the report is not affected: %v", "Le cache ne fonctionne pas ; le rapport n'en dépend pas : %v"},
 
 	"candidates.foreign_candidates":     {"only companies outside the French registry bear such a name", "seules des entreprises hors du registre français portent un tel nom"},
 	"candidates.several_match":          {"several active companies bear this name", "plusieurs entreprises actives portent ce nom"},
