@@ -67,6 +67,7 @@ func (f *flags) batch(ctx context.Context, file string, jobs int, stderr io.Writ
 	}
 	p := &printer{w: stderr, quiet: f.quiet, lang: lang}
 	p.source(options.Sources)
+	defer closeSources(options.Sources)
 	sum, err := batch.Run(ctx, in, batch.Options{
 		Pipeline: options, Dir: f.out, Jobs: jobs, Timeout: f.timeout,
 		Done: func(r batch.Row) { p.line("%s", text.Get(lang, text.CmdBatchRow, r.Number, r.Query, r.Result)) },
@@ -78,5 +79,5 @@ func (f *flags) batch(ctx context.Context, file string, jobs int, stderr io.Writ
 		return failed(err)
 	}
 	p.line("%s", text.Get(lang, text.CmdBatchSummary, sum.Done, sum.Kept, sum.Repeated, sum.Failed, f.out))
-	return nil
+	return notKept(options.Sources, p)
 }

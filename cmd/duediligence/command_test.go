@@ -107,6 +107,18 @@ func TestAmbiguousListsCommands(t *testing.T) {
 	require.Equal(t, exitAmbiguous, r.code)
 	require.Empty(t, r.stdout)
 	require.Contains(t, r.stderr, "duediligence 999991086")
+	require.Contains(t, r.stderr, "several active companies bear this name. Run one of:")
+	require.Contains(t, r.stderr, "created on ")
+	for query, why := range map[string]string{
+		"Kervalec Logistique":   "matched on its trade or former name KERVALEC LOGISTIQUE",
+		"Transports Kervallec":  "a similar name",
+		"Kervalec":              "part of the name",
+		"Nordwick Maschinenbau": "5299FICTIF0000000205",
+	} {
+		r := command(t, query)
+		require.Equal(t, exitAmbiguous, r.code, query)
+		require.Contains(t, r.stderr, why, query)
+	}
 	again := command(t, "999991086")
 	require.Equal(t, exitOK, again.code)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/gardefou/gardefou/pipeline/report"
 )
 
-// outputs are the files of one run. Those in the folder are written at the end, each
-// under a temporary name first: a run that is interrupted leaves none of them.
+// outputs are the files of one run. Those in the folder are written at the end, all
+// under temporary names first: a run that is interrupted leaves none of them.
 type outputs struct {
 	dir  string
 	file *os.File // --journal
@@ -91,17 +91,13 @@ func (o *outputs) write(r report.Report, lang report.Lang) error {
 	if o.dir == "" {
 		return nil
 	}
-	for _, f := range []files.File{
-		{Name: "report.md", Data: []byte(r.Markdown(lang))},
-		{Name: "report.html", Data: r.HTML(lang)},
-		{Name: "report.json", Data: r.JSON()},
-		{Name: "journal.jsonl", Data: o.buf.Bytes()},
-	} {
-		if err := files.Write(o.dir, f); err != nil {
-			return err
-		}
-	}
-	return nil
+	return files.Write(
+		o.dir,
+		files.File{Name: "report.md", Data: []byte(r.Markdown(lang))},
+		files.File{Name: "report.html", Data: r.HTML(lang)},
+		files.File{Name: "report.json", Data: r.JSON()},
+		files.File{Name: "journal.jsonl", Data: o.buf.Bytes()},
+	)
 }
 
 type syncBuffer struct {

@@ -44,6 +44,7 @@ func (f *flags) run(ctx context.Context, query string, stdin io.Reader, stdout, 
 		p.live = newDisplay(stderr, lang, func() int { return widthOf(tty) }, guards.DefaultAgentCalls, f.maxCalls)
 	}
 	p.source(options.Sources)
+	defer closeSources(options.Sources)
 
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
@@ -97,7 +98,28 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 		return failed(fmt.Errorf("writing the report: %w", err))
 	}
 	p.summary(outcome, f.out)
-	return f.exit(outcome)
+	if err := f.exit(outcome); err != nil {
+		return err
+	}
+	return notKept(o.Sources, p)
+}
+
+// closeSources is for the end of a command: what could not be kept was told before.
+func closeSources(c *sources.Client) { _ = c.Close() }
+
+// notKept tells of answers that could not be kept: a recording with holes is of no
+// use, a cache only saves time.
+func notKept(c *sources.Client, p *printer) error {
+	err := c.StoreError()
+	switch {
+	case err == nil:
+		return nil
+	case c.Mode() == sources.ModeRecord:
+		return failed(fmt.Errorf("the recording is not whole: %w", err))
+	default:
+		p.line("%s", text.Get(p.lang, text.CmdNotCached, err))
+		return nil
+	}
 }
 
 func failed(err error) error { return &exitError{exitFailed, "duediligence: " + err.Error()} }

@@ -38,7 +38,7 @@ func (f *flags) unresolved(res supplier.Resolution, client *sources.Client, lang
 // candidates lists who could be meant, each with the command that means it.
 func (f *flags) candidates(res supplier.Resolution, lang text.Lang) string {
 	var sb strings.Builder
-	sb.WriteString(text.Get(lang, text.CmdAmbiguous))
+	sb.WriteString(text.Get(lang, text.CmdAmbiguous, whyUncertain(res, lang)))
 	for _, c := range res.Candidates {
 		again := "duediligence"
 		if f.source != string(sources.ModeSample) {
@@ -47,6 +47,10 @@ func (f *flags) candidates(res supplier.Resolution, lang text.Lang) string {
 		fmt.Fprintf(&sb, "\n  %s\n      %s %s", describe(c, lang), again, identifier(c))
 	}
 	return sb.String()
+}
+
+func whyUncertain(res supplier.Resolution, lang text.Lang) string {
+	return text.Get(lang, text.Key("candidates."+string(res.Reason)))
 }
 
 func describe(c supplier.Candidate, lang text.Lang) string {
@@ -60,7 +64,33 @@ func describe(c supplier.Candidate, lang text.Lang) string {
 			parts = append(parts, p)
 		}
 	}
+	if c.Created != "" {
+		parts = append(parts, text.Get(lang, text.CandidateCreated, text.Date(lang, c.Created)))
+	}
+	if why := whyMatched(c, lang); why != "" {
+		parts = append(parts, why)
+	}
 	return strings.Join(parts, ", ")
+}
+
+var matchTexts = map[supplier.Match]text.Key{
+	supplier.MatchVariant: text.CandidateVariant, supplier.MatchTypo: text.CandidateTypo, supplier.MatchPartial: text.CandidatePartial,
+}
+
+// whyMatched says what a candidate was found by, "" where it bears the very name.
+func whyMatched(c supplier.Candidate, lang text.Lang) string {
+	switch c.MatchedOn {
+	case supplier.MatchedTradeName:
+		return text.Get(lang, text.CandidateTradeName, c.Name)
+	case supplier.MatchedAcronym:
+		return text.Get(lang, text.CandidateAcronym, c.Name)
+	case supplier.MatchedAddress:
+		return text.Get(lang, text.CandidateAddress)
+	}
+	if key, ok := matchTexts[c.Match]; ok {
+		return text.Get(lang, key)
+	}
+	return ""
 }
 
 func identifier(c supplier.Candidate) string {
@@ -72,7 +102,7 @@ func identifier(c supplier.Candidate) string {
 
 // ask puts a numbered question and returns the identifier of the answer.
 func (f *flags) ask(res supplier.Resolution, lang text.Lang, stdin io.Reader, stderr io.Writer) (string, error) {
-	fmt.Fprintln(stderr, text.Get(lang, text.CmdWhich))
+	fmt.Fprintln(stderr, text.Get(lang, text.CmdWhich, whyUncertain(res, lang)))
 	for i, c := range res.Candidates {
 		fmt.Fprintf(stderr, "  %d. %s\n", i+1, describe(c, lang))
 	}

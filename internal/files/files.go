@@ -17,24 +17,42 @@ type File struct {
 	Data []byte
 }
 
-// Write writes f into dir under a temporary name and then renames it, so that nobody
-// ever sees half a file.
-func Write(dir string, f File) (err error) {
-	tmp, err := os.CreateTemp(dir, "."+f.Name+"-*")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", f.Name, err)
-	}
+// Write writes files into dir, each under a temporary name first; only when all of
+// them are on disk do they get their names, in the order given. Nobody ever sees half
+// a file, and where the disk is full the files that stood there before stay.
+func Write(dir string, files ...File) (err error) {
+	var temps []string
 	defer func() {
-		if err != nil {
-			err = fmt.Errorf("writing %s: %w", f.Name, errors.Join(err, os.Remove(tmp.Name())))
+		for _, t := range temps {
+			err = errors.Join(err, os.Remove(t))
 		}
 	}()
+	for _, f := range files {
+		temp, werr := writeTemp(dir, f)
+		if temp != "" {
+			temps = append(temps, temp)
+		}
+		if werr != nil {
+			return fmt.Errorf("writing %s: %w", f.Name, werr)
+		}
+	}
+	for _, f := range files {
+		if rerr := os.Rename(temps[0], filepath.Join(dir, f.Name)); rerr != nil {
+			return fmt.Errorf("writing %s: %w", f.Name, rerr)
+		}
+		temps = temps[1:]
+	}
+	return nil
+}
+
+func writeTemp(dir string, f File) (name string, err error) {
+	tmp, err := os.CreateTemp(dir, "."+f.Name+"-*")
+	if err != nil {
+		return "", err
+	}
 	_, err = tmp.Write(f.Data)
 	if err == nil {
 		err = tmp.Sync()
 	}
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), filepath.Join(dir, f.Name))
+	return tmp.Name(), errors.Join(err, tmp.Close())
 }

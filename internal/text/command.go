@@ -27,6 +27,14 @@ const (
 	CmdBatchInterrupted Key = "cmd.batch.interrupted"
 	CmdServed           Key = "cmd.served"
 	CmdNone             Key = "cmd.none"
+	CmdNotCached        Key = "cmd.not_cached"
+	CandidateCreated    Key = "candidate.created"
+	CandidateTradeName  Key = "candidate.trade_name"
+	CandidateAcronym    Key = "candidate.acronym"
+	CandidateAddress    Key = "candidate.address"
+	CandidateVariant    Key = "candidate.variant"
+	CandidateTypo       Key = "candidate.typo"
+	CandidatePartial    Key = "candidate.partial"
 )
 
 var commandCatalogue = map[Key]entry{
@@ -34,7 +42,7 @@ var commandCatalogue = map[Key]entry{
 	CmdLive:        {"Source: live public registers.", "Source : registres publics en direct."},
 	CmdSubject:     {"Subject: %s, SIREN %s, %s", "Fournisseur : %s, SIREN %s, %s"},
 	CmdRefused:     {"Refused: %v", "Nom de fournisseur invalide. %v"},
-	CmdAmbiguous:   {"Several companies could be meant. Run one of:", "Plusieurs entreprises sont possibles. Relancer l'une de ces commandes :"},
+	CmdAmbiguous:   {"Which company is meant is not certain: %s. Run one of:", "L'entreprise visée n'est pas certaine : %s. Relancer l'une de ces commandes :"},
 	CmdNotFound:    {"Not found in the registry: %s", "Introuvable au registre : %s"},
 	CmdNotInSample: {"Not found: sample data only (%s); for real companies: duediligence --source live NAME (no key)", "Introuvable : jeu d'exemple seulement (%s) ; pour de vraies entreprises : duediligence --source live NOM (sans clé)"},
 	CmdUnavailable: {"The registry could not be read, so nobody was identified: %s. Try again later.", "Le registre n'a pas pu être lu, personne n'a été identifié : %s. Réessayer plus tard."},
@@ -43,18 +51,35 @@ var commandCatalogue = map[Key]entry{
 		"Run %s: %d model calls, %d tool calls, %d tokens in, %d out; guards that acted: %s.",
 		"Exécution : %s ; %d appels au modèle, %d appels d'outils, %d tokens en entrée, %d en sortie ; garde-fous intervenus : %s.",
 	},
-	CmdWritten:          {"Written to %s: report.md, report.json, journal.jsonl", "Écrits dans %s : report.md, report.json, journal.jsonl"},
+	CmdWritten:          {"Written to %s: report.md, report.html, report.json, journal.jsonl", "Écrits dans %s : report.md, report.html, report.json, journal.jsonl"},
 	CmdSpentLine:        {"%d calls, %d refused, %s of %s reserved", "%d appels, %d refusés, %s sur %s réservés"},
 	CmdSpent:            {"Spent: %s of %s reserved.", "Dépensé : %s sur %s réservés."},
 	CmdResumePoint:      {"Resume point: %s. Done: %s. Left: %s Token: %s. Run again with a higher --budget; what is done by look-ups costs nothing again.", "Point de reprise : %s. Fait : %s. Reste : %s Jeton : %s. Relancer avec un --budget plus élevé ; ce que font les recherches ne coûte rien de plus."},
 	CmdNoTime:           {"The time allowed (%s) ran out before the supplier was identified; nothing was written. Raise it with --timeout.", "Le délai (%s) a expiré avant que le fournisseur soit identifié ; rien n'a été écrit. L'augmenter avec --timeout."},
-	CmdWhich:            {"Several companies could be meant:", "Plusieurs entreprises sont possibles :"},
+	CmdWhich:            {"Which company is meant is not certain: %s.", "L'entreprise visée n'est pas certaine : %s."},
 	CmdNumber:           {"Which one? [1-%d] ", "Laquelle ? [1-%d] "},
 	CmdBatchRow:         {"  row %d: %s: %s", "  ligne %d : %s : %s"},
 	CmdBatchSummary:     {"Batch done: %d researched, %d kept from before, %d repeated, %d without a report. Summary in %s/summary.csv", "Lot terminé : %d recherchés, %d conservés, %d en double, %d sans rapport. Synthèse dans %s/summary.csv"},
 	CmdBatchInterrupted: {"Interrupted after %d suppliers; run the same command again to go on.", "Interrompu après %d fournisseurs ; relancer la même commande pour continuer."},
 	CmdServed:           {"Model asked: %s, served: %s.", "Modèle demandé : %s, servi : %s."},
 	CmdNone:             {"none", "aucun"},
+	CmdNotCached:        {"The cache does not work; the report is not affected: %v", "Le cache ne fonctionne pas ; le rapport n'en dépend pas : %v"},
+
+	"candidates.foreign_candidates":     {"only companies outside the French registry bear such a name", "seules des entreprises hors du registre français portent un tel nom"},
+	"candidates.several_match":          {"several active companies bear this name", "plusieurs entreprises actives portent ce nom"},
+	"candidates.no_exact_match":         {"no active company bears exactly this name", "aucune entreprise active ne porte exactement ce nom"},
+	"candidates.weak_name":              {"the name is too short or too common to identify anyone", "le nom est trop court ou trop courant pour identifier quelqu'un"},
+	"candidates.only_ceased":            {"only ceased companies bear this name", "seules des entreprises cessées portent ce nom"},
+	"candidates.persons_name":           {"it is the name of a person, whom others may share it with", "c'est le nom d'une personne, que d'autres peuvent porter"},
+	"candidates.results_not_fully_read": {"more companies answer to it than could be read", "plus d'entreprises y répondent qu'il n'a été possible d'en lire"},
+
+	CandidateCreated:   {"created on %s", "créée le %s"},
+	CandidateTradeName: {"matched on its trade or former name %s", "trouvée par son nom commercial ou ancien nom %s"},
+	CandidateAcronym:   {"matched on its acronym %s", "trouvée par son sigle %s"},
+	CandidateAddress:   {"matched on its address, not on a name", "trouvée par son adresse, pas par un nom"},
+	CandidateVariant:   {"another spelling of the name", "autre graphie du nom"},
+	CandidateTypo:      {"a similar name", "nom ressemblant"},
+	CandidatePartial:   {"part of the name", "partie du nom"},
 
 	"outcome.allowed":      {"done", "fait"},
 	"outcome.refused":      {"refused", "refusé"},

@@ -22,6 +22,7 @@ import (
 	"github.com/gardefou/gardefou/internal/files"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
@@ -231,11 +232,22 @@ func (b *batch) before(dir string) (Result, []string, bool) {
 		return ResultRepeated, nil, true
 	}
 	cells, err := readRow(filepath.Join(dir, rowFile))
-	if err != nil {
+	if err != nil || !b.current(cells) {
 		return "", nil, false
 	}
 	b.mark(dir)
 	return ResultKept, cells, true
+}
+
+// current reports that a row is about the same day and kind of data as this batch: a
+// report of last spring, or about the sample set, is not taken over.
+func (b *batch) current(cells []string) bool {
+	c := b.o.Pipeline.Sources
+	mode := c.Mode()
+	if mode == sources.ModeRecord {
+		mode = sources.ModeReplay // as a recording's report says
+	}
+	return len(cells) == len(report.CSVHeader()) && cells[columnAsOf] == c.AsOf().Format(time.DateOnly) && cells[columnData] == string(mode)
 }
 
 // seen and mark tell rows of this batch from those of an earlier one, by a file in the
@@ -275,16 +287,15 @@ func (b *batch) run(ctx context.Context, subject supplier.Subject, query, dir st
 	}
 	lang := report.Lang(o.Lang)
 	// The row comes last: it is what says that the folder is whole.
-	for _, f := range []files.File{
-		{Name: reportFile, Data: out.Report.JSON()},
-		{Name: "report.md", Data: []byte(out.Report.Markdown(lang))},
-		{Name: "report.html", Data: out.Report.HTML(lang)},
-		{Name: "journal.jsonl", Data: journal.Bytes()},
-		{Name: rowFile, Data: row.Bytes()},
-	} {
-		if err := files.Write(dir, f); err != nil {
-			return nil, err
-		}
+	if err := files.Write(
+		dir,
+		files.File{Name: reportFile, Data: out.Report.JSON()},
+		files.File{Name: "report.md", Data: []byte(out.Report.Markdown(lang))},
+		files.File{Name: "report.html", Data: out.Report.HTML(lang)},
+		files.File{Name: "journal.jsonl", Data: journal.Bytes()},
+		files.File{Name: rowFile, Data: row.Bytes()},
+	); err != nil {
+		return nil, err
 	}
 	b.mark(dir)
 	return cells, nil

@@ -140,11 +140,13 @@ func merge(pieces []*os.File, path string) (err error) {
 	return os.Rename(out.Name(), path)
 }
 
-// Columns of a summary row that it is sorted by.
+// Columns of a summary row that it is sorted by, or known again by.
 var (
 	columnName   = slices.Index(report.CSVHeader(), "legal_name")
 	columnRating = slices.Index(report.CSVHeader(), "rating")
 	columnScore  = slices.Index(report.CSVHeader(), "score")
+	columnAsOf   = slices.Index(report.CSVHeader(), "as_of")
+	columnData   = slices.Index(report.CSVHeader(), "data")
 )
 
 // order is the gravest first; what has no report needs a person first of all.

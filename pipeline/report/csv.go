@@ -14,7 +14,7 @@ import (
 
 var csvColumns = []string{
 	"siren", "lei", "legal_name", "rating", "decision", "score", "interval_low", "interval_high", "coverage_pct",
-	"stops", "reviews", "not_checked", "as_of", "report_id", "error",
+	"stops", "reviews", "not_checked", "as_of", "data", "report_id", "error",
 }
 
 // CSVHeader returns the column names of a row.
@@ -35,7 +35,7 @@ func (r Report) CSVRow() []string {
 		r.Risk.Interval[0].String(), r.Risk.Interval[1].String(), r.Risk.Coverage.String(),
 		strings.ReplaceAll(join(r.Risk.Stops, func(s risk.Stop) string { return string(s.Code) }), ",", ""),
 		strings.ReplaceAll(join(r.Risk.Reviews, func(c risk.ReviewCode) string { return string(c) }), ",", ""),
-		strings.Join(notDone, " "), r.AsOf, r.ID, "",
+		strings.Join(notDone, " "), r.AsOf, string(r.Run.Mode), r.ID, "",
 	)
 }
 

@@ -78,7 +78,7 @@ func (u rechercheUnit) filesNoAccounts() string {
 		return "a public body files no accounts at the commercial register"
 	case u.Complements.Association:
 		return "an association files no accounts at the commercial register"
-	case u.Complements.SoleTrader || u.LegalForm == "1000":
+	case u.soleTrader():
 		return "a sole trader files no accounts at the commercial register"
 	}
 	return ""

@@ -6,6 +6,8 @@ package sources
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,12 +33,32 @@ func registryOf(t *testing.T) http.Handler {
 			all, raws = append(all, u), append(raws, raw)
 		}
 	}
+	for _, raw := range []string{
+		`{"siren":"999990138","nom_complet":"CAMILLE ESSAI-FICTIF (LE PETIT ETABLI)","nom_raison_sociale":null,"nature_juridique":"1000","etat_administratif":"A",
+			"siege":{"nom_commercial":"LE PETIT ETABLI","libelle_commune":"VANNES"},"complements":{"est_entrepreneur_individuel":true}}`,
+		`{"siren":"999990146","nom_complet":"COMMUNE DE VELMONT-FICTIF","nom_raison_sociale":"COMMUNE DE VELMONT-FICTIF","nature_juridique":"7210","etat_administratif":"A",
+			"siege":{"libelle_commune":"VELMONT"},"complements":{"est_administration":true}}`,
+		`{"siren":"999990153","nom_complet":"LUMENOR SYSTEMES (ANCIENNE LAMPISTERIE)","nom_raison_sociale":"LUMENOR SYSTEMES","nature_juridique":"5710","etat_administratif":"A",
+			"siege":{"nom_commercial":"ANCIENNE LAMPISTERIE","libelle_commune":"DINAN"}}`,
+		`{"siren":"999990161","nom_complet":"ASC","nom_raison_sociale":"ASC","nature_juridique":"6540","etat_administratif":"A","siege":{"libelle_commune":"BREST"}}`,
+		`{"siren":"999990179","nom_complet":"ASC","nom_raison_sociale":"ASC","nature_juridique":"5710","etat_administratif":"A","siege":{"libelle_commune":"NIORT"}}`,
+		`{"siren":"999990187","nom_complet":"LES AMIS DU PHARE FICTIF","nom_raison_sociale":"LES AMIS DU PHARE FICTIF","nature_juridique":"9220","etat_administratif":"A",
+			"siege":{"libelle_commune":"ROSCOFF"},"complements":{"est_association":true,"identifiant_association":"W291234567"}}`,
+	} {
+		var u rechercheUnit
+		require.NoError(t, json.Unmarshal([]byte(raw), &u))
+		require.True(t, supplier.ValidSIREN(u.SIREN), u.SIREN)
+		all, raws = append(all, u), append(raws, json.RawMessage(raw))
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/", SampleHandler()) // the other sources
 	mux.HandleFunc("GET /search", func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query().Get("q")
+		q, forms := r.URL.Query().Get("q"), r.URL.Query().Get("nature_juridique")
 		hits := []json.RawMessage{}
 		for i, u := range all {
+			if forms != "" && !strings.Contains(forms, u.LegalForm) {
+				continue
+			}
 			if u.SIREN == q || strings.HasPrefix(q, u.SIREN) && len(q) == 14 || u.Complements.RNA == q || sharesWord(u, q) {
 				hits = append(hits, raws[i])
 			}
@@ -51,7 +73,13 @@ func registryOf(t *testing.T) http.Handler {
 }
 
 func sharesWord(u rechercheUnit, q string) bool {
-	for _, w := range supplier.Words(q) {
+	words := supplier.Words(q)
+	for _, w := range words {
+		if supplier.IsLegalForm(w) && !slices.Contains(supplier.Words(u.FullName), w) {
+			return false // every word counts, and the legal form is rarely in the name
+		}
+	}
+	for _, w := range words {
 		for _, h := range supplier.Words(u.FullName + " " + u.HeadOffice.Address + " " + u.HeadOffice.TradeName) {
 			if w == h && len(w) > 2 || len(w) > 5 && len(h) > 5 && strings.HasPrefix(w, h[:5]) {
 				return true
@@ -61,8 +89,9 @@ func sharesWord(u rechercheUnit, q string) bool {
 	return false
 }
 
-// The 45 ways to name a supplier. Cases that concern the report, the batch or
-// the terminal are those of other packages and say so.
+// The 45 ways to name a supplier, all of them by number. A case that another
+// package tests names the test, one that needs a source which is not connected yet
+// says which.
 func TestTheFortyFiveWaysToNameASupplier(t *testing.T) {
 	const (
 		resolved   = supplier.StatusResolved
@@ -70,7 +99,8 @@ func TestTheFortyFiveWaysToNameASupplier(t *testing.T) {
 		notFound   = supplier.StatusNotFound
 		refused    = supplier.StatusRefused
 	)
-	c := standIn(t, registryOf(t))
+	up, down := standIn(t, registryOf(t)), standIn(t, answering(503, "text/html", "<html>"))
+	covered := map[int]bool{}
 	for _, x := range []struct {
 		n      int
 		in     string
@@ -98,7 +128,7 @@ func TestTheFortyFiveWaysToNameASupplier(t *testing.T) {
 		{13, "SAS Atelier Brumeval", resolved, "", "999990005", supplier.NoteResolvedByName},
 		{13, "Atelier Brumeval S.A.S.", resolved, "", "999990005", supplier.NoteResolvedByName},
 		{13, "Atelier Brumeval SARL", resolved, "", "999990005", supplier.NoteFormDiffers},
-		{14, "SCI ASC", notFound, supplier.ReasonUnknownName, "", ""},
+		{14, "SCI ASC", candidates, supplier.ReasonWeakName, "", ""},
 		{15, "Orvelle", candidates, supplier.ReasonNotFullyRead, "", ""},
 		{16, "Orvelle Paris", candidates, supplier.ReasonNoExactMatch, "", ""},
 		{16, "Orvelle, Paris", candidates, supplier.ReasonNotFullyRead, "", ""}, // 37 results, 3 shown: others may be in Paris
@@ -113,10 +143,17 @@ func TestTheFortyFiveWaysToNameASupplier(t *testing.T) {
 		{25, "Brumeval", candidates, supplier.ReasonNoExactMatch, "", ""}, // part of a longer name: never merged
 		{26, "Ferrigny Distribution", candidates, supplier.ReasonOnlyCeased, "", ""},
 		{26, "999990047", resolved, "", "999990047", ""},
+		{27, "999990047", resolved, "", "999990047", ""}, // later: the successor, in INSEE Sirene's succession links, which want a key
 		{28, "999990112", resolved, "", "999990112", ""},
 		{29, "Lorvane BTP", resolved, "", "999990013", ""},
 		{30, "999990096", resolved, "", "999990096", ""},
+		{31, "Camille Essai-Fictif", candidates, supplier.ReasonPersonsName, "", ""},
+		{31, "999990138", resolved, "", "999990138", ""},
 		{32, "W123456789", notFound, supplier.ReasonUnknownIdentifier, "", ""},
+		{32, "W291234567", resolved, "", "999990187", ""},
+		{32, "Les Amis du phare fictif", resolved, "", "999990187", ""},
+		{33, "Commune de Velmont-Fictif", resolved, "", "999990146", ""},
+		{34, "Ancienne Lampisterie", candidates, supplier.ReasonNoExactMatch, "", ""}, // kept as a trade name; later: the names that only INSEE Sirene's history holds
 		{35, "ab", refused, supplier.ReasonTooShort, "", ""},
 		{36, "", refused, supplier.ReasonEmpty, "", ""},
 		{36, "   ", refused, supplier.ReasonBlank, "", ""},
@@ -133,7 +170,13 @@ func TestTheFortyFiveWaysToNameASupplier(t *testing.T) {
 		{42, "Alpha\nBeta", refused, supplier.ReasonSeveralNames, "", ""},
 		{44, "999990005 Lorvane BTP", refused, supplier.ReasonNameMismatch, "", ""},
 		{44, "999990005 Atelier Brumeval", resolved, "", "999990005", ""},
+		{45, "Atelier Brumeval", supplier.StatusUnavailable, supplier.ReasonSourceUnavailable, "", ""},
 	} {
+		c := up
+		if x.n == 45 {
+			c = down
+		}
+		covered[x.n] = true
 		r := c.Resolve(t.Context(), x.in)
 		require.Equal(t, x.status, r.Status, "case %d %q: %s %s", x.n, x.in, r.Reason, r.Detail)
 		if x.reason != "" {
@@ -146,6 +189,58 @@ func TestTheFortyFiveWaysToNameASupplier(t *testing.T) {
 		require.LessOrEqual(t, len(r.Candidates), supplier.MaxCandidates)
 		if x.status == candidates {
 			require.NotEmpty(t, r.Candidates, "case %d %q", x.n, x.in)
+		}
+	}
+	// Case 43, a list of suppliers, is the batch's.
+	batch, err := os.ReadFile("../batch/batch_test.go")
+	require.NoError(t, err)
+	require.Contains(t, string(batch), "func TestRowsAreRead(")
+	covered[43] = true
+	for n := 1; n <= 45; n++ {
+		require.True(t, covered[n], "case %d", n)
+	}
+}
+
+// Without its form a name is searched among the companies of that form first. (Case 14.)
+func TestALegalFormNarrowsTheSecondSearch(t *testing.T) {
+	var asked []string
+	inner := registryOf(t)
+	c := standIn(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/search" {
+			asked = append(asked, r.URL.Query().Get("q")+"|"+r.URL.Query().Get("nature_juridique"))
+		}
+		inner.ServeHTTP(w, r)
+	}))
+	r := c.Resolve(t.Context(), "SCI ASC")
+	require.Equal(t, []string{"SCI ASC|", "asc|6540"}, asked)
+	require.Len(t, r.Candidates, 1, "the SAS of that name is not meant")
+	require.Equal(t, "999990161", r.Candidates[0].SIREN)
+	asked = nil
+	c.Resolve(t.Context(), "Atelier Brumeval SARL")
+	require.Equal(t, []string{"Atelier Brumeval SARL|", "atelier brumeval|5499,5498", "atelier brumeval|"}, asked, "nobody of that form: the form may be wrong")
+}
+
+// A person's name is no company's: it is shown, with no more than the register's
+// own words, and never chosen. (Case 31.)
+func TestSoleTradersAreCandidates(t *testing.T) {
+	c := standIn(t, registryOf(t))
+	r := c.Resolve(t.Context(), "Camille Essai-Fictif")
+	require.Equal(t, supplier.MatchExact, r.Candidates[0].Match)
+	require.Equal(t, "CAMILLE ESSAI-FICTIF", r.Candidates[0].LegalName, "the trade name stands apart")
+	f := research(t, c, c.Resolve(t.Context(), "999990138").Subject)
+	require.Equal(t, StatusNotApplicable, f.Finances.Accounts.Status)
+}
+
+// What a public body or an association does not have is no risk. (Cases 32 and 33.)
+func TestBodiesThatFileNoAccounts(t *testing.T) {
+	c := standIn(t, registryOf(t))
+	for _, q := range []string{"999990146", "W291234567"} {
+		f := research(t, c, c.Resolve(t.Context(), q).Subject)
+		require.Equal(t, StatusNotApplicable, f.Finances.Accounts.Status, q)
+		require.Equal(t, StatusNotApplicable, f.Finances.Deposits.Status, q)
+		for _, x := range risk.Score(f.Risk(nil), c.AsOf()).Families[1].Factors {
+			require.Nil(t, x.Points, "%s: %s", q, x.ID)
+			require.Equal(t, risk.ReasonNotApplicable, x.Missing, "%s: %s", q, x.ID)
 		}
 	}
 }
@@ -194,6 +289,9 @@ func TestCandidatesSayWhyTheyMatched(t *testing.T) {
 	require.Equal(t, supplier.MatchedTradeName, last.MatchedOn)
 	require.Equal(t, "GARAGE DES TILLEULS", last.LegalName)
 	require.Equal(t, "ORVELLE", last.Name)
+	renamed := first("Ancienne Lampisterie") // case 34
+	require.Equal(t, supplier.MatchedTradeName, renamed.MatchedOn)
+	require.Equal(t, "LUMENOR SYSTEMES", renamed.LegalName)
 }
 
 func TestMaskedPersonsStayMasked(t *testing.T) { // case 30

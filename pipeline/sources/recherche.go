@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gardefou/gardefou/pipeline/supplier"
@@ -163,12 +164,17 @@ func (u rechercheUnit) tradeNames() []string {
 	return names
 }
 
+// legalName is the registered name. A sole trader has none but the person's, which
+// stands before the trade names that nom_complet adds in brackets.
 func (u rechercheUnit) legalName() string {
 	if u.LegalName != "" {
 		return cleanName(u.LegalName)
 	}
-	return cleanName(u.FullName)
+	name, _, _ := strings.Cut(u.FullName, " (")
+	return cleanName(name)
 }
+
+func (u rechercheUnit) soleTrader() bool { return u.Complements.SoleTrader || u.LegalForm == "1000" }
 
 // subject is the unit as the one a run is about.
 func (u rechercheUnit) subject() supplier.Subject {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
@@ -19,7 +20,8 @@ const maxSearchPages = 4
 // Resolve finds the one legal unit that query means. It asks the registry only,
 // never guesses, and settles no ambiguity: a name resolves when exactly one
 // active unit bears it as its legal name, nobody else bears it as a trade name
-// or acronym, and every result was read. Anything less is a list of candidates.
+// or acronym, and every result was read. A sole trader, whose legal name is that of
+// a person, is found by number only. Anything less is a list of candidates.
 func (c *Client) Resolve(ctx context.Context, query string) supplier.Resolution {
 	q, err := supplier.ParseQuery(query)
 	var refused *supplier.RefusedError
@@ -133,7 +135,7 @@ func bestMatch(u rechercheUnit, query supplier.Name) matched {
 			}
 		}
 	}
-	try(supplier.MatchedLegalName, u.LegalName)
+	try(supplier.MatchedLegalName, u.legalName())
 	for _, t := range u.tradeNames() {
 		try(supplier.MatchedTradeName, t)
 	}
@@ -155,10 +157,7 @@ func (c *Client) resolveName(ctx context.Context, q supplier.Query) supplier.Res
 	env, units, total := c.searchAll(ctx, q.Name, nil)
 	query := supplier.Normalize(q.Name)
 	if env.Status == StatusOK && len(units) == 0 && query.Form != "" {
-		// The registered name rarely holds the legal form.
-		if bare := bareName(query); len([]rune(bare)) >= supplier.MinQueryLength {
-			env, units, total = c.searchAll(ctx, bare, nil)
-		}
+		env, units, total = c.searchWithoutForm(ctx, query)
 	}
 	if env.Status != StatusOK {
 		return unreadable(q, env)
@@ -178,16 +177,21 @@ func (c *Client) resolveName(ctx context.Context, q supplier.Query) supplier.Res
 	return r
 }
 
-// bareName is the folded name without its legal form.
-func bareName(n supplier.Name) string {
-	var s string
-	for i, t := range n.Tokens {
-		if i > 0 {
-			s += " "
-		}
-		s += t
+// searchWithoutForm searches the name alone, the registered one rarely holding the
+// legal form: first among the companies of that form, then, where there is none,
+// among all, for whoever has the form wrong.
+func (c *Client) searchWithoutForm(ctx context.Context, n supplier.Name) (Envelope, []rechercheUnit, int) {
+	bare := strings.Join(n.Tokens, " ")
+	if len([]rune(bare)) < supplier.MinQueryLength {
+		return Envelope{Status: StatusOK}, nil, 0
 	}
-	return s
+	if codes := supplier.NatureJuridique(n.Form); len(codes) > 0 {
+		env, units, total := c.searchAll(ctx, bare, url.Values{"nature_juridique": {strings.Join(codes, ",")}})
+		if env.Status != StatusOK || len(units) > 0 {
+			return env, units, total
+		}
+	}
+	return c.searchAll(ctx, bare, nil)
 }
 
 // searchAll reads the pages of a name search, as far as maxSearchPages; filter
@@ -244,6 +248,8 @@ func settle(q supplier.Query, query supplier.Name, units []rechercheUnit, total 
 		r.Reason = supplier.ReasonOnlyCeased
 	case len(active) == 0 || active[0].on != supplier.MatchedLegalName:
 		r.Reason = supplier.ReasonNoExactMatch
+	case active[0].unit.soleTrader():
+		r.Reason = supplier.ReasonPersonsName
 	default:
 		subject := active[0].unit.subject()
 		subject.Notes = append(slices.Clone(q.Notes), supplier.NoteResolvedByName)

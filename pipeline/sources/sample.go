@@ -121,11 +121,15 @@ func (c sampleCompany) answers(q string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !c.words[w] })
 }
 
-// isIn reports whether the company's head office passes the filters of a search.
-func (c sampleCompany) isIn(filters url.Values) bool {
-	department, code := filters.Get("departement"), filters.Get("code_postal")
+// passes reports whether the company passes the filters of a search.
+func (c sampleCompany) passes(filters url.Values) bool {
 	site := c.unit.HeadOffice
-	return (department == "" || department == site.Department) && (code == "" || code == site.PostalCode)
+	for name, value := range map[string]string{"departement": site.Department, "code_postal": site.PostalCode, "nature_juridique": c.unit.LegalForm} {
+		if want := filters.Get(name); want != "" && !slices.Contains(strings.Split(want, ","), value) {
+			return false
+		}
+	}
+	return true
 }
 
 // SampleNames returns the names of the fictional companies, sorted; a name that
@@ -184,7 +188,7 @@ func serveSearch(w http.ResponseWriter, r *http.Request) {
 	id, _ := supplier.ParseIdentifier(q) // what is no identifier is searched as a name, as the real source does
 	hits := []json.RawMessage{}
 	for _, c := range sampleSet() {
-		if id.SIREN == "" && !c.isIn(r.URL.Query()) {
+		if id.SIREN == "" && !c.passes(r.URL.Query()) {
 			continue
 		}
 		if c.raw == nil || id.SIREN != "" && c.siren != id.SIREN || id.SIREN == "" && !c.answers(q) {

@@ -3,7 +3,10 @@
 
 package supplier
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // legalForm is one legal form and its spellings, already folded the way
 // [Normalize] folds tokens.
@@ -143,29 +146,49 @@ func IsLegalForm(word string) bool {
 	return false
 }
 
+// natureCodes are codes of INSEE's "catégories juridiques" by the legal form they
+// stand for, the common ones only.
+var natureCodes = map[string][]string{
+	"SAS":  {"5710"},
+	"SASU": {"5720"},
+	"EURL": {"5498"},
+	"SARL": {"5499"},
+	"SA": {
+		"5505", "5510", "5515", "5520", "5522", "5525", "5530", "5531", "5532", "5542", "5543", "5546", "5547", "5548", "5551", "5552", "5553",
+		"5554", "5555", "5558", "5559", "5560", "5570", "5585", "5599",
+	},
+	"SCI":         {"6540"},
+	"SNC":         {"5202"},
+	"EI":          {"1000"},
+	"ASSOCIATION": {"9220", "9221", "9222", "9230"},
+}
+
+var formByNature = func() map[string]string {
+	forms := map[string]string{}
+	for form, codes := range natureCodes {
+		for _, code := range codes {
+			forms[code] = form
+		}
+	}
+	return forms
+}()
+
 // FormOfNatureJuridique returns the legal form that a code of INSEE's
 // "catégories juridiques" stands for, as [Name].Form spells it, or "" for a
 // code outside the common ones.
-func FormOfNatureJuridique(code string) string {
-	switch code {
-	case "5710":
-		return "SAS"
-	case "5720":
-		return "SASU"
-	case "5498":
-		return "EURL"
-	case "5499":
-		return "SARL"
-	case "5505", "5510", "5515", "5520", "5522", "5525", "5530", "5531", "5532", "5542", "5543", "5546", "5547", "5548", "5551", "5552", "5553", "5554", "5555", "5558", "5559", "5560", "5570", "5585", "5599":
-		return "SA"
-	case "6540":
-		return "SCI"
-	case "5202":
-		return "SNC"
-	case "1000":
-		return "EI"
-	case "9220", "9221", "9222", "9230":
-		return "ASSOCIATION"
+func FormOfNatureJuridique(code string) string { return formByNature[code] }
+
+// NatureJuridique returns the codes of INSEE's "catégories juridiques" that
+// somebody who writes form, a [Name].Form, may mean, or nil where none is known.
+// People call a company with a single shareholder by the common form: "SAS" also
+// means SASU, and "SARL" EURL.
+func NatureJuridique(form string) []string {
+	codes := slices.Clone(natureCodes[form])
+	switch form {
+	case "SAS":
+		codes = append(codes, natureCodes["SASU"]...)
+	case "SARL":
+		codes = append(codes, natureCodes["EURL"]...)
 	}
-	return ""
+	return codes
 }

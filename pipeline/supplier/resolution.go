@@ -73,6 +73,7 @@ const (
 	ReasonNoExactMatch      Reason = "no_exact_match"
 	ReasonWeakName          Reason = "weak_name"
 	ReasonOnlyCeased        Reason = "only_ceased"
+	ReasonPersonsName       Reason = "persons_name" // a sole trader: persons share names, companies hardly
 	ReasonNotFullyRead      Reason = "results_not_fully_read"
 )
 
