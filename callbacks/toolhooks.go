@@ -47,6 +47,7 @@ func (t toolHooks) before(ctx agent.Context, tl tool.Tool, args map[string]any) 
 	}
 	s := t.c.newToolStep(ctx, tl, args)
 	res := s.before()
+	s.ev.Called = res == nil
 	if s.run != nil {
 		s.run.values.Store(t.id(ctx, tl), s)
 	}

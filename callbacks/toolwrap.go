@@ -137,6 +137,7 @@ func (g *guardedFunctionTool) Run(ctx agent.Context, args any) (map[string]any, 
 }
 
 func (g *guardedFunctionTool) call(ctx agent.Context, s *toolStep) (res map[string]any, err error) {
+	s.ev.Called = true
 	if s.run != nil && ctx != nil && ctx.ToolConfirmation() != nil {
 		s.run.wait(-1)
 	}
@@ -201,6 +202,7 @@ func (g *guardedStreamingTool) RunStream(ctx agent.Context, args any) iter.Seq2[
 }
 
 func (g *guardedStreamingTool) gather(ctx agent.Context, s *toolStep) (res map[string]any, err error) {
+	s.ev.Called = true
 	defer func() {
 		if p := recover(); p != nil {
 			res, err = nil, newPanicError(p)
@@ -252,8 +254,9 @@ func carryRun(ctx agent.Context) agent.Context {
 	return ctx
 }
 
-// missingArgument returns the first declared required argument that args lacks.
-func missingArgument(t tool.Tool, args map[string]any) string {
+// MissingArgument returns the first argument that t declares as required and args
+// lacks, or "".
+func MissingArgument(t tool.Tool, args map[string]any) string {
 	d, ok := t.(interface {
 		Declaration() *genai.FunctionDeclaration
 	})
