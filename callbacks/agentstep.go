@@ -39,6 +39,9 @@ func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
 		// The stop was told where it happened; here only the agent must not start.
 		return &genai.Content{Role: genai.RoleModel}, nil
 	}
+	if run != nil {
+		run.values.Delete(failureID(placeOf(ctx)))
+	}
 	for _, h := range a.c.h.beforeAgent {
 		content, err := callAgentHook(h.f, ctx)
 		if h.monitored {
@@ -89,7 +92,7 @@ func (a agentHooks) refuse(ctx agent.Context, run *Run, guard string, err error)
 		if isPanic(err) {
 			ev.Outcome = OutcomePanicked
 		}
-		if r.scope == scopeRun && run != nil {
+		if run != nil && (r.scope == scopeRun || run.refusedAgain(ev.place())) {
 			ev.Stop = run.stop(ev.Agent, guard, r)
 		}
 	})

@@ -16,7 +16,7 @@
 //     step. Wrappers nest: New(a, b) calls a(b(model)); the first guard is the
 //     outermost.
 //  2. A map or response means replace. To refuse, return [Deny] (this call), [End]
-//     (this agent) or [Stop] (the Run). Any other error refuses the call too, with
+//     (this agent), [Fail] (this agent, as an error) or [Stop] (the Run). Any other error refuses the call too, with
 //     a neutral text.
 //  3. To change something and let the next hook see it, change the copy you were
 //     handed and return nil: fields of the response, top-level keys of arguments
@@ -50,6 +50,14 @@
 //	on_event       text and results of the event withheld, calls stay paired
 //	on_user_message  the run ends with the refusal as its error, whatever its scope
 //	before_run       as before_agent of the first agent, and the Run is stopped
+//
+// [Fail] ends the agent with an error, a [FailedError], for something around the agent
+// to contain: at once from a model hook; from a tool hook the model's call is answered
+// as by Deny and the agent fails in place of its next model call; from before_agent it
+// is an End.
+//
+// An agent that is refused five times in a row without a call of its model in between,
+// which is what an unbounded loop around an ended agent does, stops the Run.
 //
 // A refusal response is final, so on the model side Deny ends the agent's turn as
 // End does. A panic is a Deny with code [CodeGuardPanicked].

@@ -64,6 +64,12 @@ type Event struct {
 	// Attempt is how many times the model of this step was called; 0 where it
 	// was not, and always 0 for other steps.
 	Attempt int
+	// Called says, in a tool step, that the tool was run; not where it waits for a
+	// confirmation.
+	Called bool
+	// Landed says, in a model step, that the call was the agent's last, kept for its
+	// answer.
+	Landed  bool
 	Outcome Outcome
 	// Guard is the guard that decided, Code and Reason are its why; all empty
 	// where nothing was decided.

@@ -229,13 +229,21 @@ func (s *modelStep) refuse(guard string, r *Refusal, err error) *model.LLMRespon
 	if r == nil {
 		r = refusalOf(lang, err)
 	}
+	if r.guard != "" {
+		guard = r.guard
+	}
 	s.refusal = r
 	s.ev.Outcome, s.ev.Guard, s.ev.Code, s.ev.Reason, s.ev.Err = OutcomeRefused, guard, r.Code, r.reason(), r.Unwrap()
 	if isPanic(err) {
 		s.ev.Outcome = OutcomePanicked
 	}
-	if r.scope == scopeRun && s.run != nil {
-		s.ev.Stop = s.run.stop(s.ev.Agent, guard, r)
+	if r.scope == scopeFailure {
+		s.ev.Outcome = OutcomeFailed
+	}
+	if s.run != nil && s.ev.Outcome == OutcomeRefused {
+		if r.scope == scopeRun || s.attempts.Load() == 0 && s.run.refusedAgain(s.ev.place()) {
+			s.ev.Stop = s.run.stop(s.ev.Agent, guard, r)
+		}
 	}
 	resp := refusalResponse(lang, guard, r)
 	if s.run != nil {
@@ -252,10 +260,17 @@ func (s *modelStep) finish(ctx agent.Context, resp *model.LLMResponse) *model.LL
 }
 
 func (s *modelStep) tell(ctx agent.Context) {
-	if !s.told.CompareAndSwap(false, true) || len(s.c.h.observe) == 0 {
+	if !s.told.CompareAndSwap(false, true) {
 		return
 	}
 	s.ev.Attempt = int(s.attempts.Load())
+	if s.run != nil && s.ev.Attempt > 0 {
+		s.run.progressed(s.ev.place())
+		s.ev.Landed = s.run.landedAt(s.ev.place())
+	}
+	if len(s.c.h.observe) == 0 {
+		return
+	}
 	s.ev.Duration = time.Since(s.ev.Start)
 	s.c.observe(plainContext(ctx), &s.ev)
 }
@@ -275,10 +290,25 @@ func (m modelHooks) before(ctx agent.Context, req *model.LLMRequest) (*model.LLM
 	if !m.asPlugin && m.standsAside(ctx) {
 		return nil, nil
 	}
+	if r := takeFailure(ctx); r != nil {
+		// It was told where it happened; ADK's flow ends with an error only here.
+		return nil, &FailedError{r}
+	}
 	s := m.c.newModelStep(ctx, m.asPlugin)
 	resp := s.before(ctx, req)
+	if err := s.failure(); err != nil {
+		return nil, err
+	}
 	m.save(ctx, resp)
 	return resp, nil
+}
+
+// failure returns the refusal of this step where it is one that fails the agent.
+func (s *modelStep) failure() error {
+	if s.refusal != nil && s.refusal.scope == scopeFailure {
+		return &FailedError{s.refusal}
+	}
+	return nil
 }
 
 // standsAside reports whether the same chain already acts as a plugin in the step
@@ -298,6 +328,9 @@ func (m modelHooks) after(ctx agent.Context, resp *model.LLMResponse, _ error) (
 		// The model wrapper made this copy, so it may be changed in place: other
 		// callbacks then still see it.
 		out := s.after(ctx, resp)
+		if err := s.failure(); err != nil {
+			return nil, err
+		}
 		m.save(ctx, out)
 		if out != resp {
 			return out, nil
@@ -306,6 +339,9 @@ func (m modelHooks) after(ctx agent.Context, resp *model.LLMResponse, _ error) (
 	}
 	mine := CopyResponse(resp)
 	out := s.after(ctx, mine)
+	if err := s.failure(); err != nil {
+		return nil, err
+	}
 	if out == mine && reflect.DeepEqual(mine, resp) {
 		return nil, nil
 	}
@@ -317,7 +353,11 @@ func (m modelHooks) onError(ctx agent.Context, req *model.LLMRequest, err error)
 	if s == nil || s.plugin != m.asPlugin {
 		return nil, nil
 	}
-	return s.failed(ctx, req, err), nil
+	resp := s.failed(ctx, req, err)
+	if err := s.failure(); err != nil {
+		return nil, err
+	}
+	return resp, nil
 }
 
 // save does what ADK does with an output key, except for refusals.

@@ -14,11 +14,12 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 )
 
-// Sentinels for the three scopes of a refusal, for errors.Is.
+// Sentinels for the scopes of a refusal, for errors.Is.
 var (
 	ErrDenied  = errors.New("call denied")
 	ErrEnded   = errors.New("agent ended")
 	ErrStopped = errors.New("run stopped")
+	ErrFailed  = errors.New("agent failed")
 )
 
 // Codes the chain itself uses. Guards add their own.
@@ -36,7 +37,7 @@ const (
 	CodeAgentPanicked = "agent_panicked"
 )
 
-// A Refusal is how a hook says no. Make one with [Deny], [End] or [Stop].
+// A Refusal is how a hook says no. Make one with [Deny], [End], [Stop] or [Fail].
 // A Refusal is immutable and safe for concurrent use.
 type Refusal struct {
 	scope scope
@@ -49,6 +50,7 @@ type Refusal struct {
 	// "calls: 6/6". Empty means Text.
 	Detail string
 	cause  error
+	guard  string
 }
 
 // scope is how far a refusal reaches.
@@ -58,9 +60,10 @@ const (
 	scopeCall scope = iota
 	scopeAgent
 	scopeRun
+	scopeFailure
 )
 
-var sentinels = [...]error{scopeCall: ErrDenied, scopeAgent: ErrEnded, scopeRun: ErrStopped}
+var sentinels = [...]error{scopeCall: ErrDenied, scopeAgent: ErrEnded, scopeRun: ErrStopped, scopeFailure: ErrFailed}
 
 // Deny refuses this call: the model reads text and goes on.
 func Deny(code, text string) *Refusal {
@@ -74,6 +77,35 @@ func End(code, text string) *Refusal { return &Refusal{scope: scopeAgent, Code: 
 // Stop refuses this call and stops the Run: every later step of it is refused
 // with the same reason.
 func Stop(code, text string) *Refusal { return &Refusal{scope: scopeRun, Code: code, Text: text} }
+
+// Fail refuses this call and ends the agent that made it as failed: the agent's own
+// run ends with a [FailedError], which a parallel agent takes as a reason
+// to cancel the siblings unless something around the agent contains it. From a tool
+// hook the call is answered first, so that the stored history stays whole, and the
+// agent fails in place of its next model call.
+func Fail(code, text string) *Refusal { return &Refusal{scope: scopeFailure, Code: code, Text: text} }
+
+// A FailedError is the error an agent ends with that was failed by [Fail]. It is not a
+// refusal itself: around an agent used as a tool it says nothing about the agent that
+// called it.
+type FailedError struct{ Refusal *Refusal }
+
+// Error returns the refusal's text.
+func (e *FailedError) Error() string { return e.Refusal.Text }
+
+// Is reports whether target is ErrFailed.
+func (e *FailedError) Is(target error) bool { return target == ErrFailed }
+
+// Unwrap returns the refusal's cause, or nil.
+func (e *FailedError) Unwrap() error { return e.Refusal.cause }
+
+// By returns a copy that names the guard which refuses. The chain knows the guard of
+// a hook; a wrapper that yields a refusal as an error has to say it.
+func (r *Refusal) By(guard string) *Refusal {
+	c := *r
+	c.guard = guard
+	return &c
+}
 
 // WithDetail returns a copy that carries the reason with its figures.
 func (r *Refusal) WithDetail(detail string) *Refusal {

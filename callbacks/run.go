@@ -27,6 +27,7 @@ type Run struct {
 	values sync.Map // *keyID or internal key types -> value
 
 	stopped atomic.Pointer[stop]
+	landed  atomic.Bool
 
 	mu       sync.Mutex
 	failure  error
@@ -116,6 +117,11 @@ func (r *Run) Stopped() *Refusal {
 func (r *Run) Stop(refusal *Refusal) bool { return r.stop("", "", refusal) }
 
 func (r *Run) stop(agent, guard string, refusal *Refusal) bool {
+	if refusal.scope != scopeRun {
+		all := *refusal
+		all.scope = scopeRun
+		refusal = &all
+	}
 	return r.stopped.CompareAndSwap(nil, &stop{agent: agent, guard: guard, refusal: refusal})
 }
 
@@ -223,7 +229,8 @@ func (r *Run) fail(err error) {
 // Status is how a Run ended: a closed set.
 type Status string
 
-// The statuses of a Run.
+// The statuses of a Run. Landed is done, with an agent that had to answer on the last
+// call it had.
 const (
 	StatusDone            Status = "done"
 	StatusLanded          Status = "landed"
@@ -272,6 +279,8 @@ func (r *Run) Outcome() Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
+	case r.failure == nil && r.landed.Load():
+		return Result{Status: StatusLanded}
 	case r.failure == nil:
 		return Result{Status: StatusDone}
 	case errors.Is(r.failure, context.Canceled):

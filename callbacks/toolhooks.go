@@ -52,6 +52,7 @@ func (t toolHooks) before(ctx agent.Context, tl tool.Tool, args map[string]any) 
 	if res == nil && t.runsDifferently(s, args) {
 		return t.runHere(s)
 	}
+	s.ev.Called = res == nil
 	if s.run != nil {
 		s.run.values.Store(t.id(ctx, tl), s)
 	}

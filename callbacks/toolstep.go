@@ -122,12 +122,22 @@ func (s *toolStep) refuse(guard string, r *Refusal, err error) map[string]any {
 		r = refusalOf(langOf(s.run), err)
 	}
 	s.refused = true
+	if r.guard != "" {
+		guard = r.guard
+	}
 	s.ev.Outcome, s.ev.Guard, s.ev.Code, s.ev.Reason, s.ev.Err = OutcomeRefused, guard, r.Code, r.reason(), r.Unwrap()
 	if isPanic(err) {
 		s.ev.Outcome = OutcomePanicked
 	}
 	if r.scope == scopeRun && s.run != nil {
 		s.ev.Stop = s.run.stop(s.ev.Agent, guard, r)
+	}
+	if r.scope == scopeFailure {
+		s.ev.Outcome = OutcomeFailed
+		if s.run != nil {
+			s.run.values.Store(failureID(s.ev.place()), r)
+			return refusalResult(r)
+		}
 	}
 	if s.ctx != nil && r.scope != scopeCall {
 		if actions := s.ctx.Actions(); actions != nil {
@@ -158,7 +168,7 @@ func (s *toolStep) failed(err error) (map[string]any, error) {
 	var r *Refusal
 	switch {
 	case errors.Is(err, tool.ErrConfirmationRequired):
-		s.ev.Outcome = OutcomePending
+		s.ev.Outcome, s.ev.Called = OutcomePending, false
 		return nil, err
 	case errors.Is(err, tool.ErrConfirmationRejected):
 		s.ev.Outcome, s.ev.Code = OutcomeRefused, "confirmation_rejected"
@@ -252,7 +262,7 @@ func (s *toolStep) callAfter(f afterTool, result map[string]any, toolErr error) 
 // errorText is what the model may read of a tool's error.
 func (s *toolStep) errorText(err error) string {
 	lang := langOf(s.run)
-	if name := missingArgument(s.tool, s.args); name != "" {
+	if name := MissingArgument(s.tool, s.args); name != "" {
 		return text.Get(lang, text.ToolMissingArgs, name)
 	}
 	return modelText(err, text.Get(lang, text.ToolFailed, s.tool.Name()))

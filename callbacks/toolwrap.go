@@ -143,6 +143,7 @@ func (g *guardedFunctionTool) finish(s *toolStep, res map[string]any) (map[strin
 }
 
 func (g *guardedFunctionTool) call(s *toolStep) (res map[string]any, err error) {
+	s.ev.Called = true
 	defer func() {
 		if p := recover(); p != nil {
 			res, err = nil, newPanicError(p)
@@ -204,6 +205,7 @@ func (g *guardedStreamingTool) RunStream(ctx agent.Context, args any) iter.Seq2[
 }
 
 func (g *guardedStreamingTool) gather(ctx agent.Context, s *toolStep) (res map[string]any, err error) {
+	s.ev.Called = true
 	defer func() {
 		if p := recover(); p != nil {
 			res, err = nil, newPanicError(p)
@@ -255,8 +257,9 @@ func carryRun(ctx agent.Context) agent.Context {
 	return ctx
 }
 
-// missingArgument returns the first declared required argument that args lacks.
-func missingArgument(t tool.Tool, args map[string]any) string {
+// MissingArgument returns the first argument that t declares as required and args
+// lacks, or "".
+func MissingArgument(t tool.Tool, args map[string]any) string {
 	d, ok := t.(interface {
 		Declaration() *genai.FunctionDeclaration
 	})

@@ -91,8 +91,9 @@ func AllowToolsWith(o AllowToolsOptions) callbacks.Guard {
 }
 
 // cut bounds what came from a model to 60 characters.
-func cut(s string) string {
-	const most = 60
+func cut(s string) string { return cutTo(s, 60) }
+
+func cutTo(s string, most int) string {
 	r := []rune(s)
 	if len(r) <= most {
 		return s

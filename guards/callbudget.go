@@ -5,59 +5,113 @@ package guards
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"iter"
-	"sync"
+	"maps"
+	"math"
+	"slices"
+	"time"
 
-	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 
 	"github.com/gardefou/gardefou/callbacks"
-	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/guards/counters"
 )
 
-// Scope is how far a budget reaches when it is used up.
-type Scope int
+// BudgetScope is how far a budget reaches when it is used up.
+type BudgetScope int
 
 const (
 	// ScopeAgent ends the agent that asked for one call too many. It is the zero
 	// value.
-	ScopeAgent Scope = iota
+	ScopeAgent BudgetScope = iota
 	// ScopeRun stops the whole Run.
 	ScopeRun
 )
 
-// Default model calls of a [CallBudget].
+// Defaults of a [CallBudget], by scope. On a Run there is no default for tokens.
 const (
-	DefaultAgentCalls = 6
-	DefaultRunCalls   = 25
+	DefaultAgentCalls  = 6
+	DefaultAgentTokens = 40_000
+	DefaultAgentTime   = 90 * time.Second
+	DefaultRunCalls    = 25
+	DefaultRunTime     = 300 * time.Second
 )
 
-// CodeCallsExhausted is the code of a refusal by a [CallBudget].
-const CodeCallsExhausted = string(callbacks.StatusCallsExhausted)
+// Unlimited, as a limit of [CallBudgetOptions], is no limit; for Time, whose unit is
+// the nanosecond, it is 292 years.
+const Unlimited = math.MaxInt
 
-// CallBudgetOptions are the options of [CallBudgetWith].
+// Codes of refusals by a [CallBudget]. The first three are statuses of a Run.
+const (
+	CodeCallsExhausted     = string(callbacks.StatusCallsExhausted)
+	CodeTokensExhausted    = string(callbacks.StatusTokensExhausted)
+	CodeTimeExhausted      = string(callbacks.StatusTimeExhausted)
+	CodeToolCallsExhausted = "tool_calls_exhausted"
+	CodeCountersFailed     = "counters_failed"
+)
+
+// CallBudgetOptions are the options of [CallBudgetWith]. A negative limit is an error.
 type CallBudgetOptions struct {
-	// Calls is how many model calls are allowed. Zero means the default of the
-	// scope; a negative number is an error.
+	// Calls is how many model calls are allowed. Zero means the default of the scope: 6
+	// for an agent, 25 for a Run.
 	Calls int
-	// Scope is what happens at the limit. Zero is ScopeAgent. As a plugin the
-	// budget is always the Run's.
-	Scope Scope
+	// ToolCalls is how many tool calls are allowed, all tools together; PerTool how many
+	// of one tool, by name. Zero and absent mean any number. One call too many is refused
+	// by itself: the model reads so and can still answer. ADK's own tools, those that
+	// [AllowTools] lets through, are not counted.
+	ToolCalls int
+	PerTool   map[string]int
+	// Tokens is how many tokens the calls may use together: input, output and thinking,
+	// added up over the calls. It is checked before a call, so the call that passes it
+	// is the last. Zero means 40,000 for an agent and any number for a Run. Where a model
+	// reports no usage it is estimated from the text at four bytes a token, and the
+	// reason says "estimated".
+	Tokens int
+	// Time is how long after the first call a further one may begin; what is running is
+	// not cut, see [Deadline]. Zero means 90 s for an agent and 300 s for a Run.
+	Time time.Duration
+	// SessionCalls and UserCalls cap the model calls of all Runs of one session and of
+	// one user. Zero means any number. They live in Store, from their first use for as
+	// long as it keeps a counter: 24 hours by default.
+	SessionCalls, UserCalls int
+	// Scope is what happens at the limit. Zero is ScopeAgent. As a plugin the budget is
+	// always the Run's.
+	Scope BudgetScope
+	// Tell adds a line at the end of each request that says what is left; what a prompt
+	// cache keeps stays as it is. False tells nothing.
+	Tell bool
+	// Store is where the counts are. Nil is this process's memory: that of the Run, and
+	// for SessionCalls and UserCalls that of the guard. The clock is each process's own.
+	// Where the store fails the call is refused; wrap it in [counters.Fallback] to go on
+	// with a local count.
+	Store counters.Store
+	// RunKey names the Run towards Store, so that several processes that serve one run
+	// share its counts. Nil is the Run's random ID, which no other process has.
+	RunKey func(context.Context) (string, error)
 }
 
 // CallBudget allows calls model calls within a Run to the agent it is attached to
 // and then ends that agent. N allowed means that N calls reach the model, never
 // one more, also under parallel agents and with retries inside the chain. As a
-// plugin it bounds the whole Run and stops it.
+// plugin it bounds the whole Run and stops it. It bounds tokens and time as well, by
+// default as [CallBudgetOptions] says; checked before each call are calls, tokens and
+// time, in this order.
 //
 // One guard value is one account: put on three agents, the three share it. The
-// count dies with its Run. Choose the limit from a measured normal course plus a
-// margin.
+// count dies with its Run. Every tool call of the model stays answered, so the history
+// of an ended agent is one a provider accepts.
 //
-// It does not bound tokens, money or the calls of an agent it is not attached to.
-// It fails closed. Where a plugin of somebody else's answers in the model's place
-// after this guard took a slot, the slot stays taken: it never errs upwards.
+// Choose the limit from the measured normal course plus a margin: an agent that looks
+// one thing up needs 2 calls, 8 are usual, one that works in several steps may need 10.
+//
+// Put it after guards that refuse calls: a slot taken for a call that a later guard
+// refuses comes back, but until then it is missing to parallel calls.
+//
+// It does not bound money or the calls of an agent it is not attached to. In plain ADK
+// its hook counts calls and time only. It fails closed. Where a plugin of somebody
+// else's answers in the model's place after this guard took a slot, the slot stays
+// taken: it never errs upwards.
 func CallBudget(calls int) callbacks.Guard {
 	if calls == 0 {
 		return callbacks.Guard{Name: callBudgetName, Err: fmt.Errorf("guards: CallBudget(0) would refuse every call; leave Calls of CallBudgetOptions zero for the default of %d", DefaultAgentCalls)}
@@ -72,166 +126,123 @@ const (
 
 // CallBudgetWith is [CallBudget] with options.
 func CallBudgetWith(o CallBudgetOptions) callbacks.Guard {
-	if o.Calls < 0 {
-		return callbacks.Guard{Name: callBudgetName, Err: fmt.Errorf("guards: CallBudget: %d calls", o.Calls)}
+	if err := o.check(); err != nil {
+		return callbacks.Guard{Name: callBudgetName, Err: err}
 	}
-	if o.Scope != ScopeAgent && o.Scope != ScopeRun {
-		return callbacks.Guard{Name: callBudgetName, Err: fmt.Errorf("guards: CallBudget: unknown scope %d", o.Scope)}
+	o.PerTool = maps.Clone(o.PerTool)
+	a := &account{key: callbacks.NewKey(newBudgetRun), lasting: o.Store}
+	if a.lasting == nil {
+		a.lasting = counters.NewMemory()
 	}
-	key := callbacks.NewKey(newCallCounter)
-	g := callBudget(o, key)
-	asPlugin := o
-	asPlugin.Scope = ScopeRun
-	g.ForPlugin = func() callbacks.Guard { return callBudget(asPlugin, key) }
+	g := callBudget(o, a, false)
+	g.ForPlugin = func() callbacks.Guard {
+		run := o
+		run.Scope = ScopeRun
+		return callBudget(run, a, true)
+	}
 	return g
 }
 
-func callBudget(o CallBudgetOptions, key *callbacks.Key[*callCounter]) callbacks.Guard {
-	b := &budget{max: o.Calls, scope: o.Scope, counter: key}
-	if b.max == 0 {
-		b.max = DefaultAgentCalls
-		if b.scope == ScopeRun {
-			b.max = DefaultRunCalls
+func (o CallBudgetOptions) check() error {
+	var errs []error
+	for _, l := range []struct {
+		name  string
+		limit int64
+	}{
+		{"Calls", int64(o.Calls)},
+		{"ToolCalls", int64(o.ToolCalls)},
+		{"Tokens", int64(o.Tokens)},
+		{"Time", int64(o.Time)},
+		{"SessionCalls", int64(o.SessionCalls)},
+		{"UserCalls", int64(o.UserCalls)},
+	} {
+		if l.limit < 0 {
+			errs = append(errs, fmt.Errorf("guards: CallBudget: %s is %d", l.name, l.limit))
 		}
 	}
-	name := callBudgetName
-	if b.scope == ScopeRun {
-		name = runCallBudgetName
+	for name, n := range o.PerTool {
+		if name == "" || n <= 0 {
+			errs = append(errs, fmt.Errorf("guards: CallBudget: %d calls of the tool %q; use AllowTools to refuse a tool", n, name))
+		}
 	}
-	return callbacks.Guard{
-		Name:        name,
+	if o.Scope != ScopeAgent && o.Scope != ScopeRun {
+		errs = append(errs, fmt.Errorf("guards: CallBudget: unknown scope %d", o.Scope))
+	}
+	return errors.Join(errs...)
+}
+
+func callBudget(o CallBudgetOptions, a *account, asPlugin bool) callbacks.Guard {
+	b := &budget{CallBudgetOptions: o.withDefaults(), account: a, asPlugin: asPlugin, name: callBudgetName}
+	if o.Scope == ScopeRun {
+		b.name = runCallBudgetName
+	}
+	g := callbacks.Guard{
+		Name:        b.name,
 		BeforeModel: b.before,
 		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
 			return &budgetedModel{LLM: next, b: b}
 		},
 		Observe: b.observe,
 		Info: func() callbacks.Info {
-			unit := "per agent"
-			if b.scope == ScopeRun {
-				unit = "per run"
-			}
-			return callbacks.Info{
-				Limits: []string{fmt.Sprintf("%d model calls %s", b.max, unit)},
+			info := callbacks.Info{
+				Limits: b.limits(),
+				Tools:  slices.Sorted(maps.Keys(b.PerTool)),
 				// Without the wrapper, as a plugin, retries inside the chain are not
 				// seen, but then there are none: a plugin wraps no model.
 				Needs: []callbacks.Hook{callbacks.HookBeforeModel, callbacks.HookObserve},
-				After: []string{reaskName},
+				After: []string{reaskName, finishName},
 			}
+			if b.Tell {
+				info.After = append(info.After, isolateName)
+			}
+			return info
 		},
 	}
-}
-
-type budget struct {
-	max     int
-	scope   Scope
-	counter *callbacks.Key[*callCounter]
-}
-
-// before takes a slot for the call that is about to be made.
-func (b *budget) before(ctx agent.Context, _ *model.LLMRequest) (*model.LLMResponse, error) {
-	c := b.counter.Of(contextOf(ctx))
-	if used, ok := c.take(b.max, stepOf(ctx)); !ok {
-		return nil, b.refusal(callbacks.RunOf(contextOf(ctx)), used)
+	if o.ToolCalls > 0 || len(o.PerTool) > 0 {
+		g.BeforeTool = b.beforeTool
 	}
-	return nil, nil
+	return g
 }
 
-func (b *budget) refusal(run *callbacks.Run, used int) *callbacks.Refusal {
-	lang := text.English
-	if run != nil {
-		lang = text.Parse(run.Lang())
+func (o CallBudgetOptions) withDefaults() CallBudgetOptions {
+	calls, tokens, limit := DefaultAgentCalls, DefaultAgentTokens, DefaultAgentTime
+	if o.Scope == ScopeRun {
+		calls, tokens, limit = DefaultRunCalls, Unlimited, DefaultRunTime
 	}
-	detail := fmt.Sprintf("calls: %d/%d", used, b.max)
-	if b.scope == ScopeRun {
-		return callbacks.Stop(CodeCallsExhausted, text.Get(lang, text.BudgetCallsRun)).WithDetail(detail)
+	if o.Calls == 0 {
+		o.Calls = calls
 	}
-	return callbacks.End(CodeCallsExhausted, text.Get(lang, text.BudgetCallsAgent)).WithDetail(detail)
+	if o.Tokens == 0 {
+		o.Tokens = tokens
+	}
+	if o.Time == 0 {
+		o.Time = limit
+	}
+	return o
 }
 
-// observe gives the slot back of a step that never reached the model, because a
-// later hook answered in its place.
-func (b *budget) observe(ctx context.Context, ev callbacks.Event) {
-	if ev.Step == callbacks.StepModel {
-		b.counter.Of(ctx).settle(step{ev.Invocation, ev.Branch, ev.Agent}, ev.Attempt > 0)
+// limits are the budget's limits as people read them.
+func (b *budget) limits() []string {
+	per := "per agent"
+	if b.Scope == ScopeRun {
+		per = "per run"
 	}
-}
-
-// budgetedModel counts the attempts beyond the first, which guards that stand
-// outside this one make: retries and fallbacks.
-type budgetedModel struct {
-	model.LLM
-	b *budget
-}
-
-// GenerateContent implements model.LLM.
-func (m *budgetedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	s, ok := callbacks.CurrentStep(ctx)
-	c := m.b.counter.Of(ctx)
-	if ok && c.use(step{s.Invocation, s.Branch, s.Agent}) {
-		return m.LLM.GenerateContent(ctx, req, stream)
-	}
-	if used, ok := c.takeOne(m.b.max); !ok {
-		return func(yield func(*model.LLMResponse, error) bool) {
-			yield(nil, m.b.refusal(callbacks.RunOf(ctx), used))
+	var out []string
+	add := func(n int, unit string) {
+		if n > 0 && n < Unlimited {
+			out = append(out, fmt.Sprintf("%d %s", n, unit))
 		}
 	}
-	return m.LLM.GenerateContent(ctx, req, stream)
-}
-
-// step names one agent's place in a run; it makes one model call at a time.
-type step struct{ invocation, branch, agent string }
-
-func stepOf(ctx agent.Context) step {
-	if ctx == nil {
-		return step{}
+	add(b.Calls, "model calls "+per)
+	add(b.Tokens, "tokens "+per)
+	if b.Time < math.MaxInt {
+		out = append(out, seconds(b.Time)+" "+per)
 	}
-	return step{ctx.InvocationID(), ctx.Branch(), ctx.AgentName()}
-}
-
-// callCounter counts calls of one Run. held are slots taken for a step whose
-// call has not begun.
-type callCounter struct {
-	mu   sync.Mutex
-	used int
-	held map[step]bool
-}
-
-func newCallCounter() *callCounter { return &callCounter{held: make(map[step]bool)} }
-
-func (c *callCounter) take(limit int, s step) (used int, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.used >= limit {
-		return c.used, false
+	add(b.ToolCalls, "tool calls "+per)
+	for _, name := range slices.Sorted(maps.Keys(b.PerTool)) {
+		add(b.PerTool[name], "calls of "+name+" "+per)
 	}
-	c.used++
-	c.held[s] = true
-	return c.used, true
-}
-
-func (c *callCounter) takeOne(limit int) (used int, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.used >= limit {
-		return c.used, false
-	}
-	c.used++
-	return c.used, true
-}
-
-func (c *callCounter) use(s step) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	held := c.held[s]
-	delete(c.held, s)
-	return held
-}
-
-func (c *callCounter) settle(s step, called bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.held[s] && !called {
-		c.used--
-	}
-	delete(c.held, s)
+	add(b.SessionCalls, "model calls per session")
+	add(b.UserCalls, "model calls per user")
+	return out
 }

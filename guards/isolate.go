@@ -15,6 +15,8 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 )
 
+const isolateName = "isolate"
+
 // Isolate makes an agent's request hold its own question in place of the user's
 // message and of everything else that was said before the agent began: other
 // agents' turns and earlier rounds. The agent's own turns since then, calls and
@@ -35,7 +37,7 @@ func Isolate(question string) callbacks.Guard {
 // say. An error refuses the call.
 func IsolateFunc(question func(context.Context) (string, error)) callbacks.Guard {
 	g := callbacks.Guard{
-		Name: "isolate",
+		Name: isolateName,
 		BeforeModel: func(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
 			q, err := question(contextOf(ctx))
 			if err != nil {

@@ -27,3 +27,10 @@ func contextOf(ctx agent.Context) context.Context {
 	}
 	return ctx
 }
+
+func langOf(ctx context.Context) text.Lang {
+	if ctx == nil {
+		return text.English
+	}
+	return text.Parse(callbacks.Lang(ctx))
+}

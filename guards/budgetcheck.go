@@ -1,0 +1,230 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+// A budget is one form of a CallBudget at work.
+type budget struct {
+	CallBudgetOptions
+	*account
+	name     string
+	asPlugin bool
+}
+
+// before takes a slot for the call that is about to be made.
+func (b *budget) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
+	plain := contextOf(ctx)
+	left, err := b.admit(plain, stepOf(ctx), true)
+	if err != nil {
+		return nil, err
+	}
+	if b.Tell && req != nil {
+		line := genai.NewContentFromText(b.told(langOf(plain), left), genai.RoleUser)
+		req.Contents = append(slices.Clip(req.Contents), line)
+	}
+	return nil, nil
+}
+
+// whatIsLeft is what remains after a call that was admitted.
+type whatIsLeft struct {
+	calls, tokens int64
+	time          time.Duration
+}
+
+// admit takes a slot for one model call of s, or says why not. hold keeps the slot
+// for the call that follows.
+func (b *budget) admit(ctx context.Context, s step, hold bool) (whatIsLeft, error) {
+	r := b.key.Of(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	meters, err := b.modelMeters(ctx, r)
+	if err != nil {
+		return whatIsLeft{}, b.broken(ctx, err)
+	}
+	kept := r.keptForLanding(ctx, s)
+	full, used, left, err := takeAll(ctx, meters, kept)
+	switch {
+	case err != nil:
+		return whatIsLeft{}, b.broken(ctx, err)
+	case full != nil:
+		detail := fmt.Sprintf("calls: %d/%d", used, full.limit)
+		if full == &meters[0] && kept > 0 && used < full.limit {
+			detail += fmt.Sprintf(", %d kept for landing", kept)
+		}
+		return whatIsLeft{}, b.refuse(ctx, CodeCallsExhausted, detail)
+	}
+	tokens, err := b.spent(ctx, r, 0)
+	if err != nil {
+		giveBack(ctx, meters)
+		return whatIsLeft{}, b.broken(ctx, err)
+	}
+	now := time.Now()
+	if r.begin.IsZero() {
+		r.begin = now
+	}
+	elapsed := now.Sub(r.begin)
+	switch {
+	case tokens >= int64(b.Tokens):
+		giveBack(ctx, meters)
+		detail := fmt.Sprintf("tokens: %d/%d", tokens, b.Tokens)
+		if r.estimated {
+			detail += ", estimated"
+		}
+		return whatIsLeft{}, b.refuse(ctx, CodeTokensExhausted, detail)
+	case elapsed >= b.Time:
+		giveBack(ctx, meters)
+		return whatIsLeft{}, b.refuse(ctx, CodeTimeExhausted, fmt.Sprintf("time: %s elapsed", seconds(b.Time)))
+	}
+	r.members[s] = &member{last: left <= 0}
+	if hold {
+		r.held[s] = true
+	}
+	noteLeft(ctx, s, b, left)
+	return whatIsLeft{left, int64(b.Tokens) - tokens, b.Time - elapsed}, nil
+}
+
+// keptForLanding is how many calls other agents that draw on the account still have
+// coming for their answers.
+func (r *budgetRun) keptForLanding(ctx context.Context, s step) int64 {
+	landers := landersKey.Of(ctx)
+	var kept int64
+	for other, m := range r.members {
+		if other != s && !m.last && landers.owed(other) {
+			kept++
+		}
+	}
+	return kept
+}
+
+func (b *budget) refuse(ctx context.Context, code, detail string) *callbacks.Refusal {
+	keys := map[string][2]text.Key{
+		CodeCallsExhausted:  {text.BudgetCallsAgent, text.BudgetCallsRun},
+		CodeTokensExhausted: {text.BudgetTokensAgent, text.BudgetTokensRun},
+		CodeTimeExhausted:   {text.BudgetTimeAgent, text.BudgetTimeRun},
+		CodeCountersFailed:  {text.BudgetBrokenAgent, text.BudgetBrokenRun},
+	}[code]
+	if b.Scope == ScopeRun {
+		return callbacks.Stop(code, text.Get(langOf(ctx), keys[1])).WithDetail(detail).By(b.name)
+	}
+	return callbacks.End(code, text.Get(langOf(ctx), keys[0])).WithDetail(detail).By(b.name)
+}
+
+func (b *budget) broken(ctx context.Context, err error) *callbacks.Refusal {
+	return b.refuse(ctx, CodeCountersFailed, "").WithCause(err)
+}
+
+// beforeTool takes a slot for a tool call. Calls that were refused take none.
+func (b *budget) beforeTool(ctx agent.Context, t tool.Tool, _ map[string]any) (map[string]any, error) {
+	if slices.Contains(adkTools, t.Name()) {
+		return nil, nil
+	}
+	plain := contextOf(ctx)
+	r := b.key.Of(plain)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	meters, err := b.toolMeters(plain, r, t.Name())
+	if err != nil {
+		return nil, b.toolRefusal(plain, CodeCountersFailed, "").WithCause(err)
+	}
+	full, used, _, err := takeAll(plain, meters, 0)
+	switch {
+	case err != nil:
+		return nil, b.toolRefusal(plain, CodeCountersFailed, "").WithCause(err)
+	case full != nil:
+		what := "tool calls"
+		if full != &meters[0] || b.ToolCalls == 0 {
+			what = "calls of " + t.Name()
+		}
+		return nil, b.toolRefusal(plain, CodeToolCallsExhausted, fmt.Sprintf("%s: %d/%d", what, used, full.limit))
+	}
+	if ctx != nil {
+		r.heldTools[toolCall{stepOf(ctx), ctx.FunctionCallID(), t.Name()}]++
+	}
+	return nil, nil
+}
+
+func (b *budget) toolMeters(ctx context.Context, r *budgetRun, name string) ([]meter, error) {
+	store, key, err := b.runCounters(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	var meters []meter
+	if b.ToolCalls > 0 {
+		meters = append(meters, meter{store, key + "tools", int64(b.ToolCalls)})
+	}
+	if n, ok := b.PerTool[name]; ok {
+		meters = append(meters, meter{store, key + "tool:" + name, int64(n)})
+	}
+	return meters, nil
+}
+
+func (b *budget) toolRefusal(ctx context.Context, code, detail string) *callbacks.Refusal {
+	key := text.BudgetToolCalls
+	if code == CodeCountersFailed {
+		key = text.BudgetBrokenTool
+	}
+	return callbacks.Deny(code, text.Get(langOf(ctx), key)).WithDetail(detail)
+}
+
+// observe gives back the slot of a step that never reached its model or tool, because
+// a later hook answered in its place.
+func (b *budget) observe(ctx context.Context, ev callbacks.Event) {
+	s := step{ev.Invocation, ev.Branch, ev.Agent}
+	switch ev.Step {
+	case callbacks.StepModel:
+		b.settle(ctx, s, ev.Attempt > 0)
+		if b.asPlugin && ev.Attempt > 0 {
+			b.charge(ctx, ev.Usage, nil, ev.Response)
+		}
+	case callbacks.StepTool:
+		b.settleTool(ctx, toolCall{s, ev.CallID, ev.Tool}, ev.Called)
+	}
+}
+
+func (b *budget) settle(ctx context.Context, s step, called bool) {
+	r := b.key.Of(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	held := r.held[s]
+	delete(r.held, s)
+	if !held || called {
+		return
+	}
+	if m := r.members[s]; m != nil {
+		m.last = false
+	}
+	if meters, err := b.modelMeters(ctx, r); err == nil {
+		giveBack(ctx, meters)
+	}
+}
+
+func (b *budget) settleTool(ctx context.Context, c toolCall, called bool) {
+	r := b.key.Of(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.heldTools[c] == 0 {
+		return
+	}
+	if r.heldTools[c]--; r.heldTools[c] == 0 {
+		delete(r.heldTools, c)
+	}
+	if meters, err := b.toolMeters(ctx, r, c.tool); err == nil && !called {
+		giveBack(ctx, meters)
+	}
+}

@@ -1,0 +1,268 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+const finishName = "finish"
+
+// Codes of refusals by [Finish].
+const (
+	CodeInvalidFinish = "invalid_finish"
+	CodeNotFinished   = "not_finished"
+)
+
+// ErrNotFinished is the sentinel of [NotFinishedError].
+var ErrNotFinished = errors.New("the agent did not finish with its tool")
+
+// A NotFinishedError is how an agent ends that answers with text where [Finish] wants a
+// call.
+type NotFinishedError struct{ Agent, Tool string }
+
+// Error implements error.
+func (e *NotFinishedError) Error() string {
+	return fmt.Sprintf("guards: agent %q did not finish with %s", e.Agent, e.Tool)
+}
+
+// Is reports whether target is ErrNotFinished.
+func (e *NotFinishedError) Is(target error) bool { return target == ErrNotFinished }
+
+// Finish makes the call of one tool the only end of an agent, so that an answer has a
+// schema. The model must call some tool at every turn (mode ANY). Text without a call
+// is answered once with a reminder; the second time the agent fails with a
+// [NotFinishedError]. A call of the tool that schema refuses is returned once, with at
+// most three errors; the second time the agent fails with an error that is
+// [callbacks.ErrFailed] and has the code "not_finished". On the last call a [Landing]
+// leaves, nothing is corrected. A call that the tool accepts ends the agent. Put
+// [Contain] on the agent, and a failure becomes a gap.
+//
+// schema is a JSON Schema: anything that encoding/json writes as one. Nil leaves the
+// check to the tool, whose refusals then count the same.
+//
+// The reminder is a model call like any other: put Finish before CallBudget, which then
+// counts it. It works on an agent only: a plugin wraps no model. It fails closed.
+func Finish(toolName string, schema any) callbacks.Guard {
+	check, err := compileSchema(schema)
+	f := &finish{tool: toolName, check: check}
+	g := callbacks.Guard{
+		Name:        finishName,
+		Err:         err,
+		BeforeModel: f.before,
+		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
+			return &finishModel{LLM: next, f: f}
+		},
+		BeforeTool: f.beforeTool,
+		AfterTool:  f.afterTool,
+		Observe: func(ctx context.Context, ev callbacks.Event) {
+			if ev.Step == callbacks.StepAgent {
+				finishersKey.Of(ctx).end(step{ev.Invocation, ev.Branch, ev.Agent})
+			}
+		},
+		Info: func() callbacks.Info {
+			return callbacks.Info{Limits: []string{"ends with " + toolName}, Tools: []string{toolName}, After: []string{reaskName}}
+		},
+	}
+	if strings.TrimSpace(toolName) == "" {
+		g.Err = errors.Join(g.Err, errors.New("guards: Finish without a tool"))
+	}
+	return g
+}
+
+// finishers are the agents of one Run that must finish with a tool.
+type finishers struct {
+	mu sync.Mutex
+	at map[step]*finisher
+}
+
+type finisher struct {
+	tool                string
+	reminded, corrected bool
+}
+
+var finishersKey = callbacks.NewKey(func() *finishers { return &finishers{at: make(map[step]*finisher)} })
+
+func (f *finishers) begin(s step, toolName string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.at[s] == nil {
+		f.at[s] = &finisher{tool: toolName}
+	}
+}
+
+func (f *finishers) end(s step) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.at, s)
+}
+
+func (f *finishers) tools(s step) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if v := f.at[s]; v != nil {
+		return []string{v.tool}
+	}
+	return nil
+}
+
+// first reports whether what is asked for happens for the first time to this agent.
+func (f *finishers) first(s step, which func(*finisher) *bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := f.at[s]
+	if v == nil {
+		v = &finisher{}
+		f.at[s] = v
+	}
+	seen := which(v)
+	was := *seen
+	*seen = true
+	return !was
+}
+
+type finish struct {
+	tool  string
+	check schemaCheck
+}
+
+// before makes the model call some tool.
+func (f *finish) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
+	finishersKey.Of(contextOf(ctx)).begin(stepOf(ctx), f.tool)
+	if len(req.Tools) == 0 {
+		return nil, nil
+	}
+	cfg := genai.GenerateContentConfig{}
+	if req.Config != nil {
+		cfg = *req.Config
+	}
+	calling := genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeAny}
+	if cfg.ToolConfig != nil && cfg.ToolConfig.FunctionCallingConfig != nil {
+		calling.AllowedFunctionNames = cfg.ToolConfig.FunctionCallingConfig.AllowedFunctionNames
+	}
+	cfg.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &calling}
+	req.Config = &cfg
+	return nil, nil
+}
+
+func (f *finish) beforeTool(ctx agent.Context, t tool.Tool, args map[string]any) (map[string]any, error) {
+	if t.Name() != f.tool || f.check == nil {
+		return nil, nil
+	}
+	problems := f.check(args)
+	if len(problems) == 0 {
+		return nil, nil
+	}
+	const most = 3
+	var said, where []string
+	for _, p := range problems[:min(most, len(problems))] {
+		said = append(said, cutTo(p.String(), 160))
+		where = append(where, cut(p.at))
+	}
+	detail := fmt.Sprintf("%d errors, at %s", len(problems), strings.Join(where, ", "))
+	if !f.mayCorrect(ctx) {
+		return nil, f.fail(ctx, detail)
+	}
+	return nil, callbacks.Deny(CodeInvalidFinish, say(ctx, text.FinishInvalid, f.tool, strings.Join(said, "; "))).WithDetail(detail)
+}
+
+func (f *finish) fail(ctx agent.Context, detail string) *callbacks.Refusal {
+	return callbacks.Fail(CodeNotFinished, say(ctx, text.FinishMissing, f.tool)).WithDetail(detail)
+}
+
+// mayCorrect reports whether a refused finish is the agent's first and has a call left
+// in which to correct it.
+func (f *finish) mayCorrect(ctx agent.Context) bool {
+	plain, s := contextOf(ctx), stepOf(ctx)
+	_, last := landersKey.Of(plain).landing(s)
+	first := finishersKey.Of(plain).first(s, func(v *finisher) *bool { return &v.corrected })
+	return first && !last
+}
+
+func (f *finish) afterTool(ctx agent.Context, t tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
+	switch {
+	case t.Name() != f.tool:
+	case succeeded(result, err):
+		endAgent(ctx)
+	case result != nil || err != nil: // nil, nil is a tool that answers later
+		if !f.mayCorrect(ctx) {
+			r := f.fail(ctx, "refused by the tool")
+			if err != nil {
+				r = r.WithCause(err)
+			}
+			return nil, r
+		}
+	}
+	return nil, nil
+}
+
+// finishModel asks again, once, where the model answered without a call.
+type finishModel struct {
+	model.LLM
+	f *finish
+}
+
+// GenerateContent implements model.LLM.
+func (m *finishModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		cs, _ := callbacks.CurrentStep(ctx)
+		s := step{cs.Invocation, cs.Branch, cs.Agent}
+		for {
+			var prose *genai.Content
+			again := false
+			for resp, err := range m.LLM.GenerateContent(ctx, req, stream) {
+				if isProse(resp, err) {
+					prose, again = resp.Content, true
+					break
+				}
+				if !yield(resp, err) {
+					return
+				}
+			}
+			if !again {
+				return
+			}
+			_, last := landersKey.Of(ctx).landing(s)
+			if !finishersKey.Of(ctx).first(s, func(v *finisher) *bool { return &v.reminded }) || last {
+				yield(nil, &NotFinishedError{Agent: s.agent, Tool: m.f.tool})
+				return
+			}
+			req = m.reminded(ctx, req, prose)
+		}
+	}
+}
+
+// isProse reports whether a final answer calls nothing. A provider's refusal is a
+// failure of another kind.
+func isProse(resp *model.LLMResponse, err error) bool {
+	if err != nil || resp == nil || resp.Partial || resp.ErrorCode != "" {
+		return false
+	}
+	return resp.Content == nil || !slices.ContainsFunc(resp.Content.Parts, func(p *genai.Part) bool { return p != nil && p.FunctionCall != nil })
+}
+
+func (m *finishModel) reminded(ctx context.Context, req *model.LLMRequest, prose *genai.Content) *model.LLMRequest {
+	c := *req
+	c.Contents = slices.Clip(req.Contents)
+	if prose != nil && len(prose.Parts) > 0 {
+		c.Contents = append(c.Contents, prose)
+	}
+	c.Contents = append(c.Contents, genai.NewContentFromText(text.Get(langOf(ctx), text.FinishReminder, m.f.tool), genai.RoleUser))
+	return &c
+}
