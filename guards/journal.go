@@ -40,6 +40,8 @@ type JournalOptions struct {
 //	tool     invocation, agent, tool, call_id, args, error, outcome, guard, code, reason,
 //	         cause, ms
 //	refusal  invocation, agent, step, tool, guard, code, reason, cause, outcome, stop
+//	spend    agent, what, calls, refused, reserved, charged, overrun, in USD as strings;
+//	         one for each agent and model or paid tool, before the last line
 //	end      the last line of a Run: status, agent, guard, code, reason, model_calls,
 //	         tool_calls, refusals
 //
@@ -146,6 +148,13 @@ type refusalLine struct {
 	Stop       bool   `json:"stop"`
 }
 
+type spendJournalLine struct {
+	Kind string `json:"kind"`
+	TS   string `json:"ts"`
+	Run  string `json:"run"`
+	SpendLine
+}
+
 type endLine struct {
 	Kind       string `json:"kind"`
 	TS         string `json:"ts"`
@@ -244,6 +253,9 @@ func (j *journal) end(run *callbacks.Run, s *journalRun) {
 		Reason: j.mask(out.Reason), ModelCalls: s.modelCalls, ToolCalls: s.toolCalls, Refusals: s.refusals,
 	}
 	s.mu.Unlock()
+	for _, line := range spendLinesKey.In(run).list() {
+		j.write(spendJournalLine{"spend", j.now(), run.ID(), line})
+	}
 	j.write(l)
 }
 

@@ -5,6 +5,7 @@ package guards
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -35,6 +36,13 @@ type SpendOptions struct {
 	// Account names the Run's account. Nil names one after the Run's id; a run that is
 	// resumed names the one it had.
 	Account func(*callbacks.Run) ledger.AccountID
+	// Approve is asked once for each account that reaches its soft limit: true lets it go
+	// on up to the hard limit. It is asked by one caller at a time and may block. Nil, or
+	// false, stops the Run with status budget_exhausted.
+	Approve func(ctx context.Context, denied *ledger.DeniedError) bool
+	// OnTarget is told of each charge that takes an account past its target. Nil tells
+	// nobody.
+	OnTarget func(ctx context.Context, r ledger.Receipt)
 	// Slices sets money aside for agents, by name; the other agents share the rest.
 	Slices map[string]ledger.Limits
 	// Prices quotes models. Nil is the table built into the binary.
@@ -150,6 +158,7 @@ type runAccount struct {
 	mu     sync.Mutex
 	id     ledger.AccountID
 	slices map[string]bool
+	asked  map[ledger.AccountID]bool
 }
 
 // open returns the account that agent draws on.
@@ -182,6 +191,34 @@ func (s *spend) open(ctx context.Context, agentName string) (ledger.AccountID, e
 		a.slices[agentName] = true
 	}
 	return id, nil
+}
+
+// approve asks whether an account at its soft limit may go on, and raises the limit. It
+// reports whether to try again.
+func (s *spend) approve(ctx context.Context, err error) bool {
+	var denied *ledger.DeniedError
+	if s.o.Approve == nil || !errors.Is(err, ledger.ErrNeedsApproval) || !errors.As(err, &denied) {
+		return false
+	}
+	a := s.account.In(callbacks.RunOf(ctx))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if yes, asked := a.asked[denied.Account]; asked {
+		return yes
+	}
+	if a.asked == nil {
+		a.asked = make(map[ledger.AccountID]bool)
+	}
+	a.asked[denied.Account] = false
+	if !s.o.Approve(ctx, denied) {
+		return false
+	}
+	limits := denied.Balance.Limits
+	limits.Soft = 0
+	// The id is good for this one decision: replaying it can't raise another limit.
+	_, err = s.o.Ledger.Adjust(ctx, ledger.Adjustment{Account: denied.Account, Approval: "approval-" + rand.Text(), Limits: limits})
+	a.asked[denied.Account] = err == nil
+	return err == nil
 }
 
 // callsKey counts the calls of a Run, whoever pays for them.
@@ -248,6 +285,10 @@ func note(ctx context.Context, agentName, what string, f func(*SpendLine)) {
 // order they first came.
 func Spent(ctx context.Context) []SpendLine {
 	l := spendLinesKey.Of(ctx)
+	return l.list()
+}
+
+func (l *spendLines) list() []SpendLine {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := make([]SpendLine, 0, len(l.order))

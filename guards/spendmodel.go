@@ -4,6 +4,7 @@
 package guards
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,7 @@ func (m *paidModel) GenerateContent(ctx context.Context, req *model.LLMRequest, 
 		if s, ok := callbacks.CurrentStep(ctx); ok {
 			agentName = s.Agent
 		}
+		ctx, id := withResponseID(ctx)
 		c, err := m.s.admit(ctx, agentName, m.Name(), req)
 		if err != nil {
 			note(ctx, agentName, m.modelName(req), func(l *SpendLine) { l.Refused++ })
@@ -42,6 +44,7 @@ func (m *paidModel) GenerateContent(ctx context.Context, req *model.LLMRequest, 
 		}
 		// Whatever happens, the call is settled once: by its usage, by a documented
 		// error, or, with no news, at what was reserved.
+		c.tapped = id
 		defer c.settle(ctx)
 		for resp, err := range m.LLM.GenerateContent(ctx, c.req, stream) {
 			c.saw(resp, err)
@@ -72,6 +75,7 @@ type paidCall struct {
 	usage    *genai.GenerateContentResponseUsageMetadata
 	served   string
 	id       string
+	tapped   *responseID
 	failure  error
 	finished bool
 }
@@ -126,6 +130,9 @@ func (s *spend) admit(ctx context.Context, agentName, name string, req *model.LL
 		if err == nil {
 			c.req = limited(req, try.Output)
 			return c, nil
+		}
+		if s.approve(ctx, err) {
+			continue
 		}
 		var denied *ledger.DeniedError
 		if !errors.As(err, &denied) || denied.Available < ledger.Nano(0) || try.Output <= s.o.MinOutput {
@@ -290,7 +297,7 @@ func (c *paidCall) settle(ctx context.Context) {
 			return
 		}
 	}
-	charge := ledger.Charge{ResponseID: c.id, Model: c.served}
+	charge := ledger.Charge{ResponseID: cmp.Or(c.id, c.tapped.get()), Model: c.served}
 	if c.usage != nil && c.finished && c.failure == nil {
 		usage := usageOf(c.s.o.Backend, c.usage)
 		if cost, err := c.quote.Cost(usage); err == nil {
@@ -309,6 +316,13 @@ func (c *paidCall) settle(ctx context.Context) {
 		l.Charged += r.Charged
 		l.Overrun += r.Overrun
 	})
+	c.s.target(ctx, r, err)
+}
+
+func (s *spend) target(ctx context.Context, r ledger.Receipt, err error) {
+	if err == nil && len(r.TargetsPassed) > 0 && s.o.OnTarget != nil {
+		s.o.OnTarget(ctx, r)
+	}
 }
 
 // unbilled reports an outcome that the backend documents as free.

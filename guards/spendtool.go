@@ -59,7 +59,14 @@ func (s *spend) pay(ctx context.Context, agentName, what string, most ledger.Nan
 		return s.refuse(ctx, err)
 	}
 	key := s.key(ctx, account)
-	if _, err := s.o.Ledger.Reserve(ctx, ledger.Request{Key: key, Amount: most, Lease: s.o.Lease, Estimate: ledger.Estimate{What: what, Method: "declared"}}); err != nil {
+	reserve := func() error {
+		_, err := s.o.Ledger.Reserve(ctx, ledger.Request{Key: key, Amount: most, Lease: s.o.Lease, Estimate: ledger.Estimate{What: what, Method: "declared"}})
+		return err
+	}
+	if err = reserve(); s.approve(ctx, err) {
+		err = reserve()
+	}
+	if err != nil {
 		note(ctx, agentName, what, func(l *SpendLine) { l.Refused++ })
 		return s.refuse(ctx, err)
 	}
@@ -67,12 +74,13 @@ func (s *spend) pay(ctx context.Context, agentName, what string, most ledger.Nan
 		ctx, cancel := settleContext(ctx)
 		defer cancel()
 		// A commit that fails leaves the reservation, which stays charged.
-		_, _ = s.o.Ledger.Commit(ctx, key, ledger.Charge{})
+		r, err := s.o.Ledger.Commit(ctx, key, ledger.Charge{})
 		note(ctx, agentName, what, func(l *SpendLine) {
 			l.Calls++
 			l.Reserved += most
 			l.Charged += most
 		})
+		s.target(ctx, r, err)
 	}()
 	return f()
 }

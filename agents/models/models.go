@@ -79,6 +79,7 @@ func New(ctx context.Context, o Options) (model.LLM, error) {
 		}
 		return offline.Model{}, nil
 	case strings.HasPrefix(o.Name, GeminiPrefix):
+		client.Transport = guards.TapResponseIDs(client.Transport)
 		return newGemini(ctx, o, client)
 	case strings.HasPrefix(o.Name, OpenAIPrefix) && len(o.Name) > len(OpenAIPrefix):
 		return newOpenAI(ctx, o, client)
