@@ -350,6 +350,13 @@ func (t *tree) unsettle(e *entry) {
 	t.version++
 }
 
+// unsettleAll ends every lease: the processes that held them are gone.
+func (t *tree) unsettleAll() {
+	for len(t.leases) > 0 {
+		t.unsettle(heap.Pop(&t.leases).(*entry))
+	}
+}
+
 func (t *tree) balanceOf(op string, id AccountID, now int64) (Balance, error) {
 	t.expire(now)
 	a, err := t.find(op, id)

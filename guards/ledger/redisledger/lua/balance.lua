@@ -1,0 +1,5 @@
+sweep()
+if not load(id) then
+  return {'noaccount', id}
+end
+return balance({'ok'}, id)
