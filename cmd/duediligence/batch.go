@@ -61,6 +61,7 @@ func (f *flags) batch(ctx context.Context, file string, jobs int, stderr io.Writ
 		return refuse("batch: %v", err)
 	}
 	defer func() { _ = in.Close() }()
+	defer f.shut()
 	options, err := f.options(ctx, lang)
 	if err != nil {
 		return err

@@ -72,6 +72,14 @@ func (d *display) step(ev callbacks.Event) {
 	d.draw()
 }
 
+// pause holds the display still while a question stands beneath it.
+func (d *display) pause(ask func() bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.drawn = 0
+	return ask()
+}
+
 func (d *display) row(agent string) *row {
 	for _, r := range d.rows {
 		if r.agent == agent {

@@ -5,6 +5,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/internal/standin"
 	"github.com/gardefou/gardefou/internal/text"
 )
@@ -98,4 +101,42 @@ func TestPrices(t *testing.T) {
 	require.Contains(t, r.stdout, "gemini-2.5-flash")
 	require.NotContains(t, r.stdout, "gpt")
 	require.Equal(t, exitNotFound, command(t, "prices", "no-such-model").code)
+}
+
+// A ledger in a file remembers the run's account; on Redis that is not there, or under
+// another name, no call is made.
+func TestLedgerFromTheCommandLine(t *testing.T) {
+	s := standin.Gemini(t, offline.Model{}, nil)
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	file := filepath.Join(t.TempDir(), "ledger.jsonl")
+	with := func(ledger string) result {
+		return command(t, "--model", "gemini-2.5-flash", "--base-url", s.URL, "--budget", "1", "--ledger", ledger, "Transports Kervalec")
+	}
+	require.Equal(t, exitOK, with("file:"+file).code)
+	first, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NotEmpty(t, first)
+	require.Equal(t, exitOK, with("file:"+file).code, "another run goes on in the same file")
+	both, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(both, first), "only appended to")
+
+	calls := len(s.Bodies())
+	for _, bad := range []string{"redis://127.0.0.1:1", "file:", "file:/no/such/folder/ledger", "disk"} {
+		r := with(bad)
+		require.Equal(t, exitRefused, r.code, bad)
+		require.Contains(t, r.stderr, "--ledger")
+	}
+	require.Len(t, s.Bodies(), calls)
+}
+
+// The question of a soft limit: only a yes is a yes.
+func TestApprovalQuestion(t *testing.T) {
+	d := &ledger.DeniedError{Balance: ledger.Balance{Limits: ledger.Limits{Soft: 900_000_000, Hard: 1_000_000_000}, Committed: 890_000_000}}
+	for answer, want := range map[string]bool{"y\n": true, "Oui\n": true, "": false, "\n": false, "no\n": false, "yesterday\n": false} {
+		var out bytes.Buffer
+		p := &printer{w: &out, lang: text.English}
+		require.Equal(t, want, p.approve(d, strings.NewReader(answer)), answer)
+		require.Contains(t, out.String(), "Go on, up to $1")
+	}
 }

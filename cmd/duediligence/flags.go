@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/v2/model"
 
 	"github.com/gardefou/gardefou/agents/models"
+	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/risk"
@@ -37,8 +38,12 @@ type flags struct {
 	targetBudget string
 	ledger       string
 	priceFile    string
-	lang         string
-	quiet        bool
+
+	approve     func(context.Context, *ledger.DeniedError) bool
+	onTarget    func(context.Context, ledger.Receipt)
+	closeLedger func() error
+	lang        string
+	quiet       bool
 
 	siren     string
 	format    string

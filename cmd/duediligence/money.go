@@ -4,7 +4,10 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -16,13 +19,14 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/guards/ledger"
+	"github.com/gardefou/gardefou/guards/ledger/redisledger"
 	"github.com/gardefou/gardefou/guards/prices"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
 )
 
 // spend makes the money gate that the flags ask for, or none.
-func (f *flags) spend() (callbacks.Guard, error) {
+func (f *flags) spend(ctx context.Context) (callbacks.Guard, error) {
 	if f.budget == "" {
 		if f.softBudget != "" || f.targetBudget != "" {
 			return callbacks.Guard{}, refuse("--soft-budget and --target-budget need --budget")
@@ -32,7 +36,7 @@ func (f *flags) spend() (callbacks.Guard, error) {
 	if f.model == models.Offline {
 		return callbacks.Guard{}, refuse("--budget: the offline model costs nothing")
 	}
-	o := guards.SpendOptions{Backend: f.backend()}
+	o := guards.SpendOptions{Backend: f.backend(), Approve: f.approve, OnTarget: f.onTarget}
 	for _, l := range []struct {
 		flag, value string
 		to          *ledger.Nano
@@ -50,7 +54,7 @@ func (f *flags) spend() (callbacks.Guard, error) {
 	if o.Prices, err = f.prices(); err != nil {
 		return callbacks.Guard{}, err
 	}
-	if o.Ledger, err = f.openLedger(); err != nil {
+	if o.Ledger, err = f.openLedger(ctx); err != nil {
 		return callbacks.Guard{}, err
 	}
 	g := guards.Spend(o)
@@ -88,13 +92,68 @@ func (f *flags) prices() (*prices.Table, error) {
 	return prices.Default().Override(own), nil
 }
 
-func (f *flags) openLedger() (ledger.Ledger, error) {
-	switch f.ledger {
-	case "memory":
+func (f *flags) openLedger(ctx context.Context) (ledger.Ledger, error) {
+	switch {
+	case f.ledger == "memory":
 		return ledger.NewMemory(ledger.MemoryOptions{})
+	case strings.HasPrefix(f.ledger, "file:") && len(f.ledger) > len("file:"):
+		l, err := ledger.OpenFile(strings.TrimPrefix(f.ledger, "file:"), ledger.FileOptions{})
+		if err != nil {
+			return nil, refuse("--ledger: %v", err)
+		}
+		f.closeLedger = l.CloseFile
+		return l, nil
+	case strings.HasPrefix(f.ledger, "redis://"), strings.HasPrefix(f.ledger, "rediss://"):
+		l, err := redisledger.New(ctx, redisledger.Options{URL: f.ledger})
+		if err != nil {
+			return nil, refuse("--ledger: %v", err)
+		}
+		f.closeLedger = func() error { l.Shutdown(); return nil }
+		return l, nil
 	default:
-		return nil, refuse("--ledger must be memory, got %q", f.ledger)
+		return nil, refuse("--ledger must be memory, file:PATH or redis://HOST:PORT")
 	}
+}
+
+// shut closes the ledger. What it could not keep it told when it refused.
+func (f *flags) shut() {
+	if f.closeLedger != nil {
+		_ = f.closeLedger()
+	}
+}
+
+// approval puts the question of a soft limit on a terminal; elsewhere nobody is asked and
+// the run ends there.
+func (f *flags) approval(p *printer, stdin io.Reader) {
+	if terminal(p.w) == nil || !isTerminalInput(stdin) {
+		return
+	}
+	f.approve = func(_ context.Context, d *ledger.DeniedError) bool { return p.approve(d, stdin) }
+}
+
+func (p *printer) approve(d *ledger.DeniedError, stdin io.Reader) bool {
+	limits := d.Balance.Limits
+	question := text.Get(p.lang, text.CmdApprove, d.Balance.Used().String(), limits.Soft.String(), limits.Hard.String())
+	ask := func() bool {
+		fmt.Fprint(p.w, question)
+		answer, _ := bufio.NewReader(stdin).ReadString('\n') // an end without an answer is a no
+		switch strings.ToLower(strings.TrimSpace(answer)) {
+		case "y", "yes", "o", "oui":
+			return true
+		}
+		return false
+	}
+	if p.live != nil {
+		return p.live.pause(ask)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return ask()
+}
+
+// passed tells that the expected cost was passed.
+func (p *printer) passed(_ context.Context, r ledger.Receipt) {
+	p.later(text.Get(p.lang, text.CmdTarget, r.Balance.Limits.Target.String(), r.Balance.Used().String()))
 }
 
 // spent tells what the run cost, by agent and model.

@@ -31,8 +31,8 @@ type printer struct {
 	color bool
 	// live, on a terminal, takes the place of a line a step.
 	live *display
-	// served are the models that were not the ones asked for, told once each.
-	served map[string]bool
+	// notes are told once each, at the end.
+	notes map[string]bool
 }
 
 func (p *printer) line(format string, args ...any) {
@@ -90,12 +90,17 @@ func (p *printer) noteServed(ev callbacks.Event) {
 	if ev.ServedModel == "" || strings.HasPrefix(ev.ServedModel, ev.Model) {
 		return
 	}
+	p.later(text.Get(p.lang, text.CmdServed, ev.Model, ev.ServedModel))
+}
+
+// later keeps a note for the end, where it does not break into the display.
+func (p *printer) later(note string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.served == nil {
-		p.served = make(map[string]bool)
+	if p.notes == nil {
+		p.notes = make(map[string]bool)
 	}
-	p.served[text.Get(p.lang, text.CmdServed, ev.Model, ev.ServedModel)] = true
+	p.notes[note] = true
 }
 
 // paint colours what was not simply allowed, on a terminal only.
@@ -111,7 +116,7 @@ func (p *printer) paint(ev callbacks.Event) string {
 }
 
 func (p *printer) summary(o *pipeline.Outcome, dir string) {
-	for _, s := range slices.Sorted(maps.Keys(p.served)) {
+	for _, s := range slices.Sorted(maps.Keys(p.notes)) {
 		p.line("%s", s)
 	}
 	acted := make([]string, 0, len(o.Stats.Guards))

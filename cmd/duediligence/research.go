@@ -31,17 +31,20 @@ func (f *flags) run(ctx context.Context, query string, stdin io.Reader, stdout, 
 	if _, err := supplier.ParseQuery(query); err != nil {
 		return &exitError{exitRefused, text.Get(lang, text.CmdRefused, err)}
 	}
+	p := &printer{w: stderr, quiet: f.quiet, lang: lang}
+	if tty := terminal(stderr); tty != nil {
+		p.color = true
+		p.live = newDisplay(stderr, lang, func() int { return widthOf(tty) }, guards.DefaultAgentCalls, f.maxCalls)
+	}
+	f.approval(p, stdin)
+	f.onTarget = p.passed
+	defer f.shut()
 	options, err := f.options(ctx, lang)
 	if err != nil {
 		return err
 	}
 	if options.Previous, err = f.previous(); err != nil {
 		return err
-	}
-	p := &printer{w: stderr, quiet: f.quiet, lang: lang}
-	if tty := terminal(stderr); tty != nil {
-		p.color = true
-		p.live = newDisplay(stderr, lang, func() int { return widthOf(tty) }, guards.DefaultAgentCalls, f.maxCalls)
 	}
 	p.source(options.Sources)
 	defer closeSources(options.Sources)
@@ -68,7 +71,7 @@ func (f *flags) options(ctx context.Context, lang text.Lang) (pipeline.Options, 
 	if o.RiskModel, err = f.riskModel(); err != nil {
 		return o, err
 	}
-	o.Spend, err = f.spend()
+	o.Spend, err = f.spend(ctx)
 	return o, err
 }
 

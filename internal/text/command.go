@@ -17,6 +17,8 @@ const (
 	CmdSummary          Key = "cmd.summary"
 	CmdWritten          Key = "cmd.written"
 	CmdSpentLine        Key = "cmd.spent.line"
+	CmdApprove          Key = "cmd.approve"
+	CmdTarget           Key = "cmd.target"
 	CmdSpent            Key = "cmd.spent"
 	CmdResumePoint      Key = "cmd.resume_point"
 	CmdNoTime           Key = "cmd.no_time"
@@ -53,6 +55,8 @@ var commandCatalogue = map[Key]entry{
 	},
 	CmdWritten:          {"Written to %s: report.md, report.html, report.json, journal.jsonl", "Écrits dans %s : report.md, report.html, report.json, journal.jsonl"},
 	CmdSpentLine:        {"%d calls, %d refused, %s of %s reserved", "%d appels, %d refusés, %s sur %s réservés"},
+	CmdApprove:          {"%s spent or held of %s allowed without approval. Go on, up to %s? [y/N] ", "%s dépensés ou réservés sur %s permis sans accord. Continuer, jusqu'à %s ? [o/N] "},
+	CmdTarget:           {"The expected cost of %s was passed: %s spent or held.", "Le coût attendu de %s est dépassé : %s dépensés ou réservés."},
 	CmdSpent:            {"Spent: %s of %s reserved.", "Dépensé : %s sur %s réservés."},
 	CmdResumePoint:      {"Resume point: %s. Done: %s. Left: %s Token: %s. Run again with a higher --budget; what is done by look-ups costs nothing again.", "Point de reprise : %s. Fait : %s. Reste : %s Jeton : %s. Relancer avec un --budget plus élevé ; ce que font les recherches ne coûte rien de plus."},
 	CmdNoTime:           {"The time allowed (%s) ran out before the supplier was identified; nothing was written. Raise it with --timeout.", "Le délai (%s) a expiré avant que le fournisseur soit identifié ; rien n'a été écrit. L'augmenter avec --timeout."},
