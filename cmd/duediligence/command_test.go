@@ -306,23 +306,46 @@ func TestSIRENAndNameMustAgree(t *testing.T) {
 	require.Equal(t, exitRefused, r.code, r.stderr)
 }
 
-// What was recorded is read again, byte for byte, with no source there.
+// What was recorded is read again, byte for byte, with no source there: for every
+// sample supplier.
 func TestRecordAndReplay(t *testing.T) {
-	rec, one, two := filepath.Join(t.TempDir(), "rec"), t.TempDir(), t.TempDir()
-	args := standIn(t, nil)
-	args[1] = "record:" + rec
-	r := command(t, append(args, "-o", one, "Transports Kervalec")...)
-	require.Equal(t, exitOK, r.code, r.stderr)
-	args[1] = "replay:" + rec
-	r = command(t, append(args, "-o", two, "Transports Kervalec")...)
-	require.Equal(t, exitOK, r.code, r.stderr)
-	for _, name := range []string{"report.json", "report.md", "report.html"} {
-		a, err := os.ReadFile(filepath.Join(one, name))
-		require.NoError(t, err)
-		b, err := os.ReadFile(filepath.Join(two, name))
-		require.NoError(t, err)
-		require.Equal(t, string(a), string(b), name)
+	queries := []string{"999991052", "999991060", "999991078", "999991086", "5299FICTIF0000000205"} // what no name finds
+	for _, name := range sources.SampleNames() {
+		if name != "PHARE DU RAZ NEGOCE" { // its registry is down: there is no report
+			queries = append(queries, name)
+		}
 	}
+	written := 0
+	for i, query := range queries {
+		lang := []string{"en", "fr"}[i%2]
+		rec, one, two := filepath.Join(t.TempDir(), "rec"), t.TempDir(), t.TempDir()
+		replaying := false
+		args := append(standIn(t, func(http.ResponseWriter, *http.Request) bool {
+			if replaying {
+				t.Error("a replay asked a source")
+			}
+			return false
+		}), "--lang", lang)
+		args[1] = "record:" + rec
+		recorded := command(t, append(args, "-o", one, query)...)
+		args[1], replaying = "replay:"+rec, true
+		replayed := command(t, append(args, "-o", two, query)...)
+		require.Equal(t, recorded.code, replayed.code, "%s: %s", query, replayed.stderr)
+		require.Equal(t, recorded.stdout, replayed.stdout, query)
+		if recorded.code != exitOK {
+			require.Equal(t, exitAmbiguous, recorded.code, "%s: %s", query, recorded.stderr)
+			continue
+		}
+		written++
+		for _, file := range []string{"report.json", "report.md", "report.html"} {
+			a, err := os.ReadFile(filepath.Join(one, file))
+			require.NoError(t, err)
+			b, err := os.ReadFile(filepath.Join(two, file))
+			require.NoError(t, err)
+			require.Equal(t, string(a), string(b), "%s of %s", file, query)
+		}
+	}
+	require.Equal(t, 14, written)
 }
 
 func TestBatchCommand(t *testing.T) {

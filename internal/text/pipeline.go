@@ -201,11 +201,11 @@ var pipelineCatalogue = map[Key]entry{
 
 	"contradiction.active_in_registry_but_open_procedure": {
 		"The registry says active while the official gazette has published an open procedure.",
-		"Le registre dit active alors que le BODACC a publié une procédure ouverte.",
+		"Le registre indique une société active alors que le BODACC a publié une procédure ouverte.",
 	},
 	"contradiction.active_in_registry_but_struck_off": {
 		"The registry says active while the official gazette has published that it was struck off.",
-		"Le registre dit active alors que le BODACC a publié sa radiation.",
+		"Le registre indique une société active alors que le BODACC a publié sa radiation.",
 	},
 	"contradiction.identifiers_disagree": {
 		"The identifiers disagree between sources.",

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
@@ -177,7 +178,11 @@ func (c *composer) refs(ids ...string) []inline {
 
 // outcome is the standing sentence of a check.
 func (c *composer) outcome(k Check) string {
-	return upperFirst(c.say("outcome."+string(k.Outcome), "source", c.say("source."+k.Source), "date", c.date(k.On)))
+	key := "outcome." + string(k.Outcome)
+	if k.Code == sources.FailNoSource || k.Code == sources.FailUnsearchable {
+		key += "." + k.Code
+	}
+	return upperFirst(c.say(key, "source", c.say("source."+k.Source), "date", c.date(k.On)))
 }
 
 func upperFirst(s string) string {
@@ -191,7 +196,7 @@ func (c *composer) checked(id string) {
 		if k.ID != id {
 			continue
 		}
-		text := cell{{Text: c.outcome(k)}}
+		text := cell{{Text: c.say("check."+id) + " — " + c.outcome(k)}}
 		if k.Partial {
 			text = append(text, inline{Text: " " + c.say("partial", "source", c.say("source."+k.Source))})
 		}

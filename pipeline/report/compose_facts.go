@@ -4,10 +4,12 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gardefou/gardefou/pipeline/sources"
+	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
 func (c *composer) identity() {
@@ -59,8 +61,16 @@ func (c *composer) companyRows(x sources.Company, add func(key, value string, id
 	add("trade_names", strings.Join(x.TradeNames, ", "), x.Evidence)
 	add("acronym", x.Acronym, x.Evidence)
 	add("siren", c.siren(x.SIREN), x.Evidence)
-	add("siret", c.r.Subject.SIRET, x.Evidence)
-	add("legal_form", x.LegalForm, x.Evidence)
+	if slices.Contains(c.r.Subject.Notes, supplier.NoteEstablishment) {
+		add("siret.asked", c.r.Subject.SIRET, x.Evidence)
+	} else {
+		add("siret", c.r.Subject.SIRET, x.Evidence)
+	}
+	form := x.LegalForm
+	if name := supplier.FormOfNatureJuridique(form); name != "" {
+		form += " (" + name + ")"
+	}
+	add("legal_form", form, x.Evidence)
 	add("activity", x.Activity, x.Evidence)
 	add("category", x.Category, x.Evidence)
 	if x.Headcount != "" && x.Headcount != "none_or_unknown" {
@@ -156,6 +166,9 @@ func (c *composer) finances() {
 		})
 	}
 	c.tabular(c.columns("year_end", "turnover", "net_result", "equity_ratio", "liquidity", "repayment", "customer_days", "supplier_days", "confidentiality", "evidence_column"), rows)
+	if len(rows) > 0 {
+		c.sentence("perimeter")
+	}
 	if len(c.r.Risk.RejectedAccounts) > 0 {
 		c.heading(3, "rejected")
 		var items [][]inline
@@ -179,5 +192,9 @@ func (c *composer) finances() {
 
 func (c *composer) ownership() {
 	c.heading(2, "ownership")
-	c.sentence("ownership.text")
+	if c.r.Subject.Country == "FR" {
+		c.sentence("ownership.text")
+	} else {
+		c.sentence("ownership.abroad")
+	}
 }

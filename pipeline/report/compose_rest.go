@@ -63,6 +63,9 @@ func (c *composer) news() {
 		rows = append(rows, []cell{plain(title), plain(c.date(s.Seen)), plain(strings.Join(s.Domains, ", ")), plain(weight), c.refs(s.Evidence)})
 	}
 	c.tabular(c.columns("story", "seen", "domains", "gravity", "evidence_column"), rows)
+	if len(rows) > 0 {
+		c.sentence("gravity.scale")
+	}
 	c.sentence("news.limits")
 }
 
@@ -232,12 +235,32 @@ func (c *composer) limits() {
 	c.list(items)
 }
 
+// label says what a piece of evidence is in the report's language. The JSON has it in
+// English; the names and titles in it stay as they are.
+func (c *composer) label(e EvidenceLine) string {
+	family, number, _ := strings.Cut(strings.TrimPrefix(e.ID, "E-"), "-")
+	head, rest, _ := strings.Cut(e.Label, ": ")
+	key := "label." + family
+	if number == "000" {
+		key += ".search"
+	}
+	if _, ok := catalogue[c.language()][key]; !ok {
+		return cleaned(e.Label)
+	}
+	number = head[strings.LastIndexByte(head, ' ')+1:] // of a notice or of a list entry
+	return cleaned(c.say(
+		key, "what", rest, "number", number, "name", c.r.Subject.LegalName, "siren", c.siren(c.r.Subject.SIREN), "date", c.date(e.Date),
+		"year", e.Date[:min(4, len(e.Date))], "vat", rest[strings.LastIndexByte(rest, ' ')+1:],
+	))
+}
+
 // evidence lists every piece with what it takes to find it again.
 func (c *composer) evidence() {
 	c.heading(2, "evidence")
+	c.sentence("evidence.ids")
 	var rows [][]cell
 	for _, e := range c.r.Evidence {
-		what := cell{{Text: cleaned(e.Label), Link: linkable(e.URL)}}
+		what := cell{{Text: c.label(e), Link: linkable(e.URL)}}
 		version := ""
 		if e.ListVersion != nil {
 			version = " — " + c.say("list_version", "version", *e.ListVersion)

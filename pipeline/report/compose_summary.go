@@ -4,6 +4,7 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/gardefou/gardefou/pipeline/risk"
@@ -28,7 +29,7 @@ func (c *composer) head() {
 	}
 	number := c.siren(c.r.Subject.SIREN)
 	if number == "" {
-		number = c.r.Subject.LEI + c.r.Subject.VAT
+		number = cmp.Or(c.r.Subject.LEI, c.r.Subject.VAT)
 	}
 	rows := [][]cell{
 		{plain(c.say("siren")), plain(number)},
@@ -40,12 +41,23 @@ func (c *composer) head() {
 		{plain(c.say("report_id")), plain(c.r.ID)},
 	}
 	if c.r.Subject.SIREN == "" {
-		rows[0][0] = plain(c.say("evidence.id"))
+		rows[0][0] = plain(c.say("lei"))
+		if c.r.Subject.LEI == "" {
+			rows[0][0] = plain(c.say("vat"))
+		}
+	}
+	if p := c.r.Run.AnnualPurchases; p != nil {
+		rows = append(rows, []cell{plain(c.say("annual_purchases")), plain(c.money(*p))})
 	}
 	if c.r.Run.ToolVersion != "" {
 		rows = append(rows, []cell{plain(c.say("tool")), plain(c.r.Run.ToolVersion)})
 	}
 	c.tabular(c.columns("field", "value"), rows)
+	var notes [][]inline
+	for _, n := range c.r.Subject.Notes {
+		notes = append(notes, plain(c.say("identified."+string(n))))
+	}
+	c.list(notes)
 }
 
 // short is the start of a hash, enough to compare by eye; the JSON holds all of
@@ -64,6 +76,7 @@ func (c *composer) summary() {
 		{plain(c.say("rating")), strong(c.say("rating." + string(s.Rating)))},
 		{plain(c.say("decision")), strong(c.say("decision." + string(s.Decision)))},
 		{plain(c.say("score")), plain(c.tenths(s.Score))},
+		{plain(c.say("base_score")), plain(c.tenths(c.r.Risk.Base))},
 		{plain(c.say("interval")), plain(c.say("interval.value", "low", c.tenths(&s.Interval[0]), "high", c.tenths(&s.Interval[1])))},
 		{plain(c.say("coverage")), plain(c.tenths(&s.Coverage) + "\u00a0%")},
 	}

@@ -186,3 +186,41 @@ func TestOnlyTheSourcesOwnPagesAreLinks(t *testing.T) {
 	require.Contains(t, r.Markdown(English), "Some sources were read at other addresses")
 	require.NotContains(t, string(r.HTML(English)), `href="http://127.0.0.1`)
 }
+
+// What strangers write over a story is text in every form of the report, and where
+// they say it stands is never a link. (Hostile cases 4 to 7 and 22.)
+func TestHostileStories(t *testing.T) {
+	f, c := factsOf(t, "Transports Kervalec")
+	plain, err := New(Input{Facts: f, Result: risk.Score(f.Risk(nil), c.AsOf()), Mode: c.Mode()})
+	require.NoError(t, err)
+	md := goldmark.New(goldmark.WithExtensions(extension.GFM))
+	addresses := []string{
+		"javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "http://169.254.169.254/latest/meta-data/", "http://localhost:9200/", "file:///etc/passwd",
+		"https://xn--e1afmkfd.example/x", "https://evil.example/a|b",
+	}
+	for i, title := range hostileNames {
+		address := addresses[i%len(addresses)]
+		story := *f.Reputation
+		story.News.Items = append([]sources.Story{}, f.Reputation.News.Items...)
+		story.News.Items[0].Title, story.News.Items[0].URL = title+" \x1b]8;;http://evil.example\x07\u009b31m\u202e", address
+		hostile := f
+		hostile.Reputation = &story
+		r, err := New(Input{Facts: hostile, Result: plain.Risk, Mode: c.Mode()})
+		require.NoError(t, err)
+		text, page := r.Markdown(English), string(r.HTML(French))
+		require.NotContains(t, text+page, "\x1b")
+		require.NotContains(t, text+page, "\u009b")
+		require.NotContains(t, text+page, "\u202e")
+		require.NotRegexp(t, `href="(javascript|data|file|http):`, page)
+		require.NotContains(t, page, `href="https://evil.example`)
+		require.NotContains(t, page, "<script")
+		var out bytes.Buffer
+		require.NoError(t, md.Convert([]byte(text), &out))
+		require.NotContains(t, out.String(), "<script")
+		require.NotContains(t, out.String(), "<img")
+		for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(out.String(), -1) {
+			require.True(t, strings.HasPrefix(m[1], "#") || linkable(strings.ReplaceAll(m[1], "&amp;", "&")) != "", "%q at %q links to %s", title, address, m[1])
+		}
+		require.Equal(t, strings.Count(plain.Markdown(English), "\n| "), strings.Count(text, "\n| "), "the tables keep their rows")
+	}
+}

@@ -101,7 +101,9 @@ type Run struct {
 	Overrides   []string     `json:"overrides"`
 	ToolVersion string       `json:"tool_version,omitempty"`
 	DraftModel  string       `json:"draft_model,omitempty"` // the language model that saw the facts
-	Lists       string       `json:"lists"`                 // version of the country and sector lists
+	// AnnualPurchases is what the buyer said it spends there in a year, in euros.
+	AnnualPurchases *int64 `json:"annual_purchases,omitempty"`
+	Lists           string `json:"lists"` // version of the country and sector lists
 }
 
 // Summary is the first thing to read.
@@ -152,7 +154,7 @@ func New(in Input) (Report, error) {
 		Schema: Schema, AsOf: in.Result.AsOf, Subject: subject, Risk: in.Result, Facts: in.Facts, Narrative: in.Narrative,
 		Run: Run{
 			Mode: in.Mode, Fictional: in.Mode == sources.ModeSample, Hosts: orEmpty(slices.Clone(in.Hosts)),
-			Overrides: orEmpty(slices.Clone(in.Overrides)), ToolVersion: in.ToolVersion, DraftModel: in.DraftModel, Lists: risk.ListsVersion(),
+			Overrides: orEmpty(slices.Clone(in.Overrides)), ToolVersion: in.ToolVersion, DraftModel: in.DraftModel, AnnualPurchases: in.AnnualPurchases, Lists: risk.ListsVersion(),
 		},
 		Summary: summary(in.Result), Checks: checks(in.Facts), Contradictions: []sources.Contradiction{},
 		Documents: documents(in.Facts, in.Result, in.AnnualPurchases, asOf), Gaps: orEmpty(slices.Clone(in.Gaps)),

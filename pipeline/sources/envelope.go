@@ -72,6 +72,7 @@ const (
 	FailNoOfficers    = "no_officers"    // none is published
 	FailNoIdentifier  = "no_identifier"  // the subject lacks the identifier this source needs
 	FailNotApplicable = "not_applicable" // this kind of entity has no such thing
+	FailNoSource      = "no_source"      // no connected source covers the subject's country
 )
 
 // Envelope is what every look-up returns around its items.

@@ -51,10 +51,10 @@ func (f FinanceFacts) Map() map[string]any { return toMap(f) }
 func (c *Client) Finances(ctx context.Context, subject supplier.Subject) FinanceFacts {
 	f := FinanceFacts{Subject: subject}
 	if !supplier.ValidSIREN(subject.SIREN) {
-		const why = "the subject has no SIREN, and no key-less source publishes accounts for its country"
-		f.Figures = notAsked[Figures](c.recherche, StatusNotApplicable, FailNoIdentifier, why)
-		f.Accounts = notAsked[Account](c.ratios, StatusNotApplicable, FailNoIdentifier, why)
-		f.Deposits = notAsked[Notice](c.bodacc, StatusNotApplicable, FailNoIdentifier, why)
+		const why = "the subject has no SIREN, and no connected source publishes accounts for its country"
+		f.Figures = notAsked[Figures](c.recherche, StatusNotAsked, FailNoSource, why)
+		f.Accounts = notAsked[Account](c.ratios, StatusNotAsked, FailNoSource, why)
+		f.Deposits = notAsked[Notice](c.bodacc, StatusNotAsked, FailNoSource, why)
 		return f
 	}
 	figures, unit := c.figures(ctx, subject.SIREN)

@@ -81,7 +81,10 @@ func TestForeignCompanyIsResearchedAsFarAsSourcesGo(t *testing.T) {
 	r := c.Resolve(t.Context(), "5299FICTIF0000000205")
 	require.Equal(t, "DE", r.Subject.Country)
 	f := research(t, c, r.Subject)
-	require.Equal(t, StatusNotApplicable, f.Registry.Procedures.Status)
+	for _, e := range []Envelope{f.Registry.Company.Envelope, f.Registry.Procedures.Envelope, f.Finances.Accounts.Envelope, f.Reputation.Officers.Envelope} {
+		require.Equal(t, StatusNotAsked, e.Status, "it applies: nobody looked")
+		require.Equal(t, FailNoSource, e.Error.Code)
+	}
 	require.Equal(t, risk.SanctionsNone, f.Reputation.SanctionsMatch)
 	result := risk.Score(f.Risk(nil), c.AsOf())
 	require.Equal(t, risk.DecisionReview, result.Decision)

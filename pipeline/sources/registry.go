@@ -51,10 +51,10 @@ func (f RegistryFacts) Map() map[string]any { return toMap(f) }
 func (c *Client) Registry(ctx context.Context, subject supplier.Subject) RegistryFacts {
 	f := RegistryFacts{Subject: subject, Contradictions: []Contradiction{}}
 	if !supplier.ValidSIREN(subject.SIREN) {
-		const why = "the subject has no SIREN: French registers do not apply"
-		f.Company = notAsked[Company](c.recherche, StatusNotApplicable, FailNoIdentifier, why)
-		f.Procedures = notAsked[Notice](c.bodacc, StatusNotApplicable, FailNoIdentifier, why)
-		f.Changes = notAsked[Notice](c.bodacc, StatusNotApplicable, FailNoIdentifier, why)
+		const why = "the subject has no SIREN, and no connected source covers its country"
+		f.Company = notAsked[Company](c.recherche, StatusNotAsked, FailNoSource, why)
+		f.Procedures = notAsked[Notice](c.bodacc, StatusNotAsked, FailNoSource, why)
+		f.Changes = notAsked[Notice](c.bodacc, StatusNotAsked, FailNoSource, why)
 		f.LEI = c.leiOrNone(ctx, subject)
 		f.VAT = c.vatCheck(ctx, subject, nil)
 		f.Identity = identity(f)
@@ -134,10 +134,17 @@ func (c *Client) noticeAnswer(env Envelope, raw []bodaccNotice, siren, prefix, s
 	return a
 }
 
+// familyNames say what a notice without a title of its own is, in the gazette's
+// language like the titles.
+var familyNames = map[string]string{
+	familyDeposit: "dépôt des comptes", familyModification: "modification", familyStrike: "radiation", familySale: "vente ou cession",
+	familyCreation: "création d'établissement", familyRegistration: "immatriculation", familyOther: "avis divers",
+}
+
 func noticeLabel(n Notice) string {
 	what := n.Nature
 	if what == "" {
-		what = n.Family
+		what = familyNames[n.Family]
 	}
 	return supplier.Clean("BODACC "+n.ID+": "+what, supplier.MaxTitleLength)
 }

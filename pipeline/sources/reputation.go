@@ -83,7 +83,7 @@ const masked = "[NON-DIFFUSIBLE]"
 // stay in here, and screens those that are published.
 func (c *Client) screenOfficers(ctx context.Context, env Envelope, list *freezeList, subject supplier.Subject) Answer[ListMatch] {
 	if !supplier.ValidSIREN(subject.SIREN) {
-		return notAsked[ListMatch](c.freezes, StatusNotApplicable, FailNoIdentifier, "no key-less source publishes the officers of this company")
+		return notAsked[ListMatch](c.freezes, StatusNotAsked, FailNoSource, "no connected source publishes the officers of this company")
 	}
 	registry, unit := c.unitBySIREN(ctx, subject.SIREN)
 	if registry.Status != StatusOK {

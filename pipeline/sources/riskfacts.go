@@ -131,7 +131,7 @@ func (m *mapper) finances(f *FinanceFacts) {
 	if len(ids) == 0 && len(f.Accounts.Evidence) > 0 {
 		ids = []string{f.Accounts.Evidence[0].ID}
 	}
-	for _, id := range factors {
+	for _, id := range append(factors, risk.X3Dependency) { // the latter divides by the turnover
 		m.Evidence[id] = ids
 	}
 	if f.Transparency == "" {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gardefou/gardefou/pipeline/risk"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
@@ -213,4 +214,33 @@ func TestCloseLetsGoOfConnections(t *testing.T) {
 		require.Eventually(t, func() bool { return open.Load() == 0 }, 5*time.Second, time.Millisecond, name)
 		server.Close()
 	}
+}
+
+// A recording that was edited by hand is not believed, and there is nobody to ask
+// again: the check is not done. (Hostile case 40.)
+func TestAnEditedRecordingIsNotBelieved(t *testing.T) {
+	server := httptest.NewServer(SampleHandler())
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	options := Options{Mode: ModeRecord, Dir: dir, BaseURLs: allBases(server.URL), AllowPrivateHosts: true, RetryWait: time.Millisecond, Clock: func() time.Time { return SampleDate }}
+	record, err := New(options)
+	require.NoError(t, err)
+	research(t, record, record.Resolve(t.Context(), "Bâtisseurs du Menhir").Subject)
+	require.NoError(t, record.Close())
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	require.NoError(t, err)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		edited := strings.ReplaceAll(string(data), "liquidation", "sauvegarde_")
+		require.NoError(t, os.WriteFile(file, []byte(edited), 0o600))
+	}
+	options.Mode = ModeReplay
+	replay, err := New(options)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, replay.Close()) })
+	f := research(t, replay, replay.Resolve(t.Context(), "Bâtisseurs du Menhir").Subject)
+	require.Equal(t, StatusUnavailable, f.Registry.Procedures.Status)
+	require.Equal(t, FailNotRecorded, f.Registry.Procedures.Error.Code)
+	require.NotEqual(t, risk.RatingLow, risk.Score(f.Risk(nil), replay.AsOf()).Rating)
 }

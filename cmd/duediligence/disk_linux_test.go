@@ -1,0 +1,51 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A disk that fills up while the report is written: the command fails, and the
+// report that was there stays as it was. (Hostile case 42.)
+func TestAFullDiskKeepsTheOldReport(t *testing.T) {
+	dir := t.TempDir()
+	require.Equal(t, exitOK, command(t, "-o", dir, "Transports Kervalec").code)
+	read := func() map[string]string {
+		all := map[string]string{}
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		for _, e := range entries {
+			data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			require.NoError(t, err)
+			all[e.Name()] = string(data)
+		}
+		return all
+	}
+	before := read()
+	require.Len(t, before, 4)
+	// report.md fits, report.html does not: a full disk hardly ever comes at the first file.
+	limit := uint64(len(before["report.html"]) - 1)
+	require.Less(t, len(before["report.md"]), int(limit))
+	r := withFileSizeLimit(t, limit, func() result { return command(t, "-o", dir, "--annual-purchases", "9000", "Transports Kervalec") })
+	require.Equal(t, exitFailed, r.code, r.stderr)
+	require.Contains(t, r.stderr, "report.html")
+	require.Equal(t, before, read())
+}
+
+// withFileSizeLimit runs f while no file may grow over limit bytes; Go turns the
+// signal that goes with it into an error of the write.
+func withFileSizeLimit(t *testing.T, limit uint64, f func() result) result {
+	t.Helper()
+	var old syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: old.Max}))
+	defer func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)) }()
+	return f()
+}
