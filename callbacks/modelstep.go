@@ -202,7 +202,7 @@ func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error
 	for _, h := range s.c.h.onModelError {
 		resp, err := callOnModelError(h.f, ctx, req, cause)
 		switch {
-		case err != nil && !errors.Is(err, cause):
+		case decides(err, cause):
 			return s.finish(ctx, s.refuse(h.guard, nil, err))
 		case resp != nil:
 			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard

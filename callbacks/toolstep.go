@@ -179,7 +179,7 @@ func (s *toolStep) failed(err error) (map[string]any, error) {
 	for _, h := range s.c.h.onToolError {
 		res, hookErr := s.callOnError(h.f, err)
 		switch {
-		case hookErr != nil && !errors.Is(hookErr, err):
+		case decides(hookErr, err):
 			return s.refuse(h.guard, nil, hookErr), nil
 		case res != nil:
 			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
@@ -217,7 +217,7 @@ func (s *toolStep) after(result map[string]any, err error) map[string]any {
 		}
 		res, hookErr := s.callAfter(h.f, out, err)
 		switch {
-		case hookErr != nil && (err == nil || !errors.Is(hookErr, err)):
+		case decides(hookErr, err):
 			return s.refuse(h.guard, nil, hookErr)
 		case res != nil:
 			if !sameMap(res, out) {
