@@ -5,6 +5,7 @@ package guards_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,8 @@ import (
 	"google.golang.org/adk/v2/plugin"
 	"google.golang.org/adk/v2/runner"
 	"google.golang.org/adk/v2/session"
+
+	"github.com/gardefou/gardefou/guards/counters"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(stopsClock{m}) }
@@ -119,4 +122,15 @@ func (m *hungryModel) GenerateContent(_ context.Context, req *model.LLMRequest, 
 		}
 		yield(&model.LLMResponse{Content: genai.NewContentFromParts([]*genai.Part{part}, genai.RoleModel)}, nil)
 	}
+}
+
+func runKey(key string, err error) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return key, err }
+}
+
+// deadHistory is a store whose histories can't be reached.
+type deadHistory struct{ counters.Store }
+
+func (deadHistory) Push(context.Context, string, counters.Entry, int) ([]counters.Entry, error) {
+	return nil, fmt.Errorf("%w: connection refused", counters.ErrUnavailable)
 }
