@@ -173,6 +173,13 @@ func IsRefusalEvent(ev *session.Event) bool { return ev != nil && IsRefusal(&ev.
 // refusalResult is what the model reads on the tool side: exactly one key.
 func refusalResult(r *Refusal) map[string]any { return map[string]any{"error": r.Text} }
 
+// decides reports whether a hook's error is a decision of its own, and not the error it
+// was shown handed back.
+func decides(hookErr, shown error) bool {
+	var r *Refusal
+	return hookErr != nil && (shown == nil || errors.As(hookErr, &r) || !errors.Is(hookErr, shown))
+}
+
 // modelText returns what a model may read of err: the text err itself declares
 // safe, or fallback.
 func modelText(err error, fallback string) string {

@@ -193,16 +193,6 @@ func (s *toolStep) failed(err error) (map[string]any, error) {
 	return nil, err
 }
 
-// decides reports whether a hook's error is its own decision and not just the error it
-// was handed, given back. A refusal always decides, whatever its cause.
-func decides(hookErr, handed error) bool {
-	if hookErr == nil {
-		return false
-	}
-	var r *Refusal
-	return handed == nil || errors.As(hookErr, &r) || !errors.Is(hookErr, handed)
-}
-
 func (s *toolStep) callOnError(f onToolError, cause error) (res map[string]any, err error) {
 	defer func() {
 		if p := recover(); p != nil {

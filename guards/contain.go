@@ -5,6 +5,7 @@ package guards
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -18,7 +19,9 @@ import (
 // A Gap is a branch that gave no answer.
 type Gap struct {
 	Agent string
-	// Err is why, for people and journals, never for a model.
+	// Attempts is how often the agent was run.
+	Attempts int
+	// Err is why the last attempt failed, for people and journals, never for a model.
 	Err error
 }
 
@@ -38,36 +41,76 @@ func Gaps(ctx context.Context) []Gap {
 	return slices.Clone(l.gaps)
 }
 
+// ContainOptions are the options of [ContainWith].
+type ContainOptions struct {
+	// Attempts is how often an agent that fails is run in all. Zero means once. A further
+	// attempt goes on from the history the last one left, at once, and draws on the same
+	// budgets; a stopped Run gets none.
+	Attempts int
+}
+
 // Contain turns the failure of an agent, an error or a panic, into a recorded gap:
 // under ADK's parallel agent it would cancel the siblings. What the siblings and
 // followers do goes on; [Gaps] and the observers tell what is missing.
 //
 // It needs an agent built by Chain.NewAgent as a child of a workflow agent. A
 // cancelled or expired context is not contained: the whole run is over then.
-func Contain() callbacks.Guard {
-	return callbacks.Guard{
+func Contain() callbacks.Guard { return ContainWith(ContainOptions{}) }
+
+// ContainWith is [Contain] with options.
+func ContainWith(o ContainOptions) callbacks.Guard {
+	attempts := max(1, o.Attempts)
+	g := callbacks.Guard{
 		Name:      "contain",
-		WrapAgent: func(a agent.Agent) agent.Agent { return &containedAgent{Agent: a} },
-		Info:      func() callbacks.Info { return callbacks.Info{Fails: "open: the branch becomes a gap"} },
+		WrapAgent: func(a agent.Agent) agent.Agent { return &containedAgent{Agent: a, attempts: attempts} },
+		Info: func() callbacks.Info {
+			info := callbacks.Info{Fails: "open: the branch becomes a gap"}
+			if attempts > 1 {
+				info.Limits = []string{fmt.Sprintf("%d attempts", attempts)}
+			}
+			return info
+		},
 	}
+	if o.Attempts < 0 {
+		g.Err = fmt.Errorf("guards: Contain: %d attempts", o.Attempts)
+	}
+	return g
 }
 
-type containedAgent struct{ agent.Agent }
+type containedAgent struct {
+	agent.Agent
+	attempts int
+}
 
 // Run implements agent.Agent.
 func (c *containedAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
-		for ev, err := range c.Agent.Run(ctx) {
-			if err != nil && ctx.Err() == nil {
-				l := gapsKey.Of(ctx)
-				l.mu.Lock()
-				l.gaps = append(l.gaps, Gap{Agent: c.Name(), Err: err})
-				l.mu.Unlock()
+		for attempt := 1; ; attempt++ {
+			failure, goOn := c.attempt(ctx, yield)
+			if failure == nil || !goOn {
 				return
 			}
-			if !yield(ev, err) {
-				return
+			if run := callbacks.RunOf(ctx); attempt < c.attempts && (run == nil || run.Stopped() == nil) {
+				continue
 			}
+			l := gapsKey.Of(ctx)
+			l.mu.Lock()
+			l.gaps = append(l.gaps, Gap{Agent: c.Name(), Attempts: attempt, Err: failure})
+			l.mu.Unlock()
+			return
 		}
 	}
+}
+
+// attempt runs the agent once. goOn is false where the consumer went away.
+func (c *containedAgent) attempt(ctx agent.InvocationContext, yield func(*session.Event, error) bool) (failure error, goOn bool) {
+	for ev, err := range c.Agent.Run(ctx) {
+		if err != nil && ctx.Err() == nil {
+			return err, true
+		}
+		if !yield(ev, err) {
+			return nil, false
+		}
+	}
+	return nil, true
 }

@@ -223,7 +223,7 @@ func (s *journalRun) count(ev callbacks.Event, refused bool) {
 func (j *journal) modelLine(id string, ev callbacks.Event) modelLine {
 	l := modelLine{
 		Kind: "model", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Model: ev.Model, Served: ev.ServedModel,
-		Attempts: ev.Attempt, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
+		Attempts: ev.Attempt, Landed: ev.Landed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
 		Cause: j.cause(ev.Err), MS: ev.Duration.Milliseconds(),
 	}
 	if u := ev.Usage; u != nil {

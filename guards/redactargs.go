@@ -46,23 +46,6 @@ func (m *masker) reveal(ctx agent.Context, args any) (any, error) {
 	return v, nil
 }
 
-// The method sets by which ADK knows tools; see package callbacks.
-type (
-	functionTool interface {
-		tool.Tool
-		Declaration() *genai.FunctionDeclaration
-		Run(ctx agent.Context, args any) (map[string]any, error)
-	}
-	streamingTool interface {
-		tool.Tool
-		Declaration() *genai.FunctionDeclaration
-		RunStream(ctx agent.Context, args any) iter.Seq2[string, error]
-	}
-	requestProcessor interface {
-		ProcessRequest(ctx agent.Context, req *model.LLMRequest) error
-	}
-)
-
 // wrapTool gives the tool the values, and nobody before it.
 func (m *masker) wrapTool(t tool.Tool) tool.Tool {
 	switch inner := t.(type) {

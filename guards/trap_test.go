@@ -16,7 +16,6 @@ import (
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
-	"google.golang.org/adk/v2/agent/workflowagents/parallelagent"
 	"google.golang.org/adk/v2/agent/workflowagents/sequentialagent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/runner"
@@ -50,13 +49,6 @@ func newAgent(t *testing.T, cfg llmagent.Config, gs ...callbacks.Guard) agent.Ag
 	a, err := callbacks.New(gs...).NewAgent(cfg)
 	require.NoError(t, err)
 	return a
-}
-
-func parallel(t *testing.T, subs ...agent.Agent) agent.Agent {
-	t.Helper()
-	par, err := parallelagent.New(parallelagent.Config{AgentConfig: agent.Config{Name: "par", SubAgents: subs}})
-	require.NoError(t, err)
-	return par
 }
 
 // Fact 1: IncludeContentsNone under a parallel agent sends responses without their

@@ -29,6 +29,7 @@ const (
 
 	LoopRepeated Key = "guards.loop.repeated"
 	LoopEnded    Key = "guards.loop.ended"
+	LoopStopped  Key = "guards.loop.stopped"
 	LoopBroken   Key = "guards.loop.broken"
 
 	ScopeOutside Key = "guards.scope.outside"
@@ -70,6 +71,7 @@ var limitsCatalogue = map[Key]entry{
 
 	LoopRepeated: {"refused: this very call was made %d times with the same result; do something else or answer", "refusé : cet appel a déjà été fait %d fois avec le même résultat ; fais autre chose ou réponds"},
 	LoopEnded:    {"Loop detected: agent ended.", "Boucle détectée : agent arrêté."},
+	LoopStopped:  {"Loop detected: run stopped.", "Boucle détectée : traitement interrompu."},
 	LoopBroken:   {"refused: the call history can't be read", "refusé : historique des appels illisible"},
 
 	ScopeOutside: {"%s is outside your scope", "%s est hors de ton périmètre"},

@@ -1,0 +1,230 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"time"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+// deadlineModel ends model calls that take too long.
+type deadlineModel struct {
+	model.LLM
+	d *deadline
+}
+
+// GenerateContent implements model.LLM.
+func (m *deadlineModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		cs, _ := callbacks.CurrentStep(ctx)
+		limit, byAgent := m.d.limit(ctx, step{cs.Invocation, cs.Branch, cs.Agent}, m.d.o.ModelCall)
+		if limit <= 0 {
+			if byAgent {
+				yield(nil, m.d.over(ctx))
+				return
+			}
+			m.LLM.GenerateContent(ctx, req, stream)(yield)
+			return
+		}
+		late := func() error {
+			if byAgent {
+				return m.d.over(ctx)
+			}
+			return &DeadlineError{limit}
+		}
+		timed(ctx, limit, late, func() {}, func(ctx context.Context) iter.Seq2[*model.LLMResponse, error] {
+			return m.LLM.GenerateContent(ctx, req, stream)
+		})(yield)
+	}
+}
+
+// timed ranges over what run yields for at most limit, in a goroutine of its own that is
+// left behind where it does not heed its context. After the limit it yields late's error.
+// finished is called where run came back, before its last value or error is yielded.
+func timed[T any](ctx context.Context, limit time.Duration, late func() error, finished func(), run func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		inner, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		items := pump(inner, run)
+		var none T
+		var failure error
+		for {
+			select {
+			case it := <-items:
+				switch {
+				case it.panicked != nil:
+					panic(it.panicked) // on the caller's goroutine, where the chain catches it
+				case it.over:
+					finished()
+					if failure != nil {
+						yield(none, failure)
+					}
+					return
+				case it.err != nil:
+					if failure = it.err; inner.Err() != nil && ctx.Err() == nil {
+						failure = late()
+					}
+				case !yield(it.value, nil):
+					return
+				}
+			case <-inner.Done():
+				if failure == nil {
+					if failure = ctx.Err(); failure == nil {
+						failure = late()
+					}
+				}
+				yield(none, failure)
+				return
+			}
+		}
+	}
+}
+
+// An item is what a pump hands over: a value, an error or a panic, and that it is over.
+type item[T any] struct {
+	value    T
+	err      error
+	panicked any
+	over     bool
+}
+
+// pump ranges over run in a goroutine until it ends, fails or ctx is done.
+func pump[T any](ctx context.Context, run func(context.Context) iter.Seq2[T, error]) <-chan item[T] {
+	items := make(chan item[T])
+	give := func(it item[T]) bool {
+		select {
+		case items <- it:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				give(item[T]{panicked: p})
+			}
+		}()
+		for v, err := range run(ctx) {
+			if !give(item[T]{value: v, err: err}) {
+				return
+			}
+			if err != nil {
+				break
+			}
+		}
+		give(item[T]{over: true})
+	}()
+	return items
+}
+
+// wrapTool keeps the kind of a tool; one that does not run here stays as it is.
+func (d *deadline) wrapTool(t tool.Tool) tool.Tool {
+	switch t := t.(type) {
+	case streamingTool:
+		return &deadlineStream{t, d}
+	case functionTool:
+		return &deadlineTool{t, d}
+	default:
+		return t
+	}
+}
+
+type deadlineTool struct {
+	functionTool
+	d *deadline
+}
+
+// Run implements ADK's function tool.
+func (t *deadlineTool) Run(ctx agent.Context, args any) (map[string]any, error) {
+	var result map[string]any
+	run := func(ctx agent.Context, args any) iter.Seq2[map[string]any, error] {
+		return func(yield func(map[string]any, error) bool) { yield(t.functionTool.Run(ctx, args)) }
+	}
+	for res, err := range timedTool(t.d, t.Name(), ctx, args, run) {
+		if err != nil {
+			return nil, err
+		}
+		result = res
+	}
+	return result, nil
+}
+
+type deadlineStream struct {
+	streamingTool
+	d *deadline
+}
+
+// RunStream implements ADK's streaming tool.
+func (t *deadlineStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
+	return timedTool(t.d, t.Name(), ctx, args, t.streamingTool.RunStream)
+}
+
+// timedTool runs a tool with a context and actions of its own, so that nothing is shared
+// with a call that is left behind; on completion the actions take effect.
+func timedTool[T any](d *deadline, name string, ctx agent.Context, args any, run func(agent.Context, any) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		if ctx == nil {
+			run(ctx, args)(yield)
+			return
+		}
+		limit, byAgent := d.limit(ctx, stepOf(ctx), d.o.ToolCall)
+		late := func() error {
+			if byAgent {
+				return d.over(ctx)
+			}
+			return callbacks.Deny(CodeToolTimeout, say(ctx, text.DeadlineTool, name, seconds(limit))).By(deadlineName)
+		}
+		if limit <= 0 {
+			if d.o.ToolCall == 0 && !byAgent {
+				run(ctx, args)(yield)
+				return
+			}
+			var none T
+			yield(none, late())
+			return
+		}
+		if m, ok := args.(map[string]any); ok {
+			args = maps.Clone(m)
+		}
+		actions := cloneActions(ctx.Actions())
+		takeEffect := func() {
+			if into := ctx.Actions(); into != nil {
+				*into = *actions
+			}
+		}
+		timed(ctx, limit, late, takeEffect, func(plain context.Context) iter.Seq2[T, error] {
+			return run(detached(ctx, plain, actions), args)
+		})(yield)
+	}
+}
+
+// detached is ctx as a tool sees it, with a context and actions of its own.
+func detached(ctx agent.Context, plain context.Context, actions *session.EventActions) agent.Context {
+	with := ctx.WithDelta(&agent.CommonContextDelta{InvocationContextDelta: &agent.InvocationContextDelta{Context: &plain}})
+	if with == nil {
+		with = ctx
+	}
+	return agent.NewToolContext(with, ctx.FunctionCallID(), actions, ctx.ToolConfirmation())
+}
+
+func cloneActions(a *session.EventActions) *session.EventActions {
+	if a == nil {
+		return &session.EventActions{StateDelta: make(map[string]any), ArtifactDelta: make(map[string]int64)}
+	}
+	c := *a
+	c.StateDelta, c.ArtifactDelta = maps.Clone(a.StateDelta), maps.Clone(a.ArtifactDelta)
+	c.RequestedToolConfirmations = maps.Clone(a.RequestedToolConfirmations)
+	return &c
+}

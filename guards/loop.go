@@ -1,0 +1,270 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards/counters"
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+const loopName = "loop"
+
+// Codes of refusals by [Loop]. The second is a status of a Run.
+const (
+	CodeRepeatedCall = "repeated_call"
+	CodeLoopDetected = string(callbacks.StatusLoopDetected)
+)
+
+// DefaultRepeats is the identical call that [Loop] refuses.
+const DefaultRepeats = 3
+
+// LoopOptions are the options of [LoopWith].
+type LoopOptions struct {
+	// Repeats is the identical call that is refused before it runs; the one after it ends
+	// the agent. Zero means 3; less than 2 otherwise is an error.
+	Repeats int
+	// Window looks for Repeats identical calls among the last Window calls, with others
+	// in between. Zero means calls in a row; otherwise it must not be less than Repeats.
+	Window int
+	// Strict looks at tool and arguments alone, whatever the results, and ends the agent
+	// at the call that would else be refused.
+	Strict bool
+	// Scope is what a loop ends. Zero is ScopeAgent, the agent; ScopeRun stops the Run,
+	// whose status is then "loop_detected".
+	Scope BudgetScope
+	// Store is where the calls are remembered. Nil is the Run's memory. Where the store
+	// fails the call is refused; see [counters.Fallback].
+	Store counters.Store
+	// RunKey names the Run towards Store, as in [CallBudgetOptions].
+	RunKey func(context.Context) (string, error)
+}
+
+// Loop stops an agent that makes the same call over and over: same tool, same
+// arguments, whatever the order of their keys. The third such call in a row is refused
+// before it runs, if the results so far were the same or are still to come; the model
+// reads so and can do something else. A fourth ends the agent. Calls of tools that do not exist count
+// too. Polling whose result changes is no loop.
+//
+// Each agent has its own history, which dies with the Run. It does not see a loop whose
+// arguments change a little each time; [CallBudget] ends that one. It fails closed.
+func Loop() callbacks.Guard { return LoopWith(LoopOptions{}) }
+
+// LoopWith is [Loop] with options.
+func LoopWith(o LoopOptions) callbacks.Guard {
+	var errs []error
+	if o.Repeats == 0 {
+		o.Repeats = DefaultRepeats
+	}
+	if o.Repeats < 2 {
+		errs = append(errs, fmt.Errorf("guards: Loop: the first call of %d is no repeat", o.Repeats))
+	}
+	if o.Window != 0 && o.Window < o.Repeats {
+		errs = append(errs, fmt.Errorf("guards: Loop: %d calls don't fit into a window of %d", o.Repeats, o.Window))
+	}
+	if o.Scope != ScopeAgent && o.Scope != ScopeRun {
+		errs = append(errs, fmt.Errorf("guards: Loop: unknown scope %d", o.Scope))
+	}
+	l := &loop{o: o, key: callbacks.NewKey(newLoopRun)}
+	return callbacks.Guard{
+		Name: loopName,
+		Err:  errors.Join(errs...),
+		BeforeTool: func(ctx agent.Context, t tool.Tool, args map[string]any) (map[string]any, error) {
+			return nil, l.check(ctx, t.Name(), args)
+		},
+		OnToolError: func(ctx agent.Context, t tool.Tool, args map[string]any, _ error) (map[string]any, error) {
+			if !unknownTool(t) {
+				return nil, nil
+			}
+			return nil, l.check(ctx, t.Name(), args)
+		},
+		Observe: l.observe,
+		Info: func() callbacks.Info {
+			limit := fmt.Sprintf("identical call %d in a row", o.Repeats)
+			if o.Window > 0 {
+				limit = fmt.Sprintf("identical call %d in %d", o.Repeats, o.Window)
+			}
+			if o.Strict {
+				limit += ", whatever the results"
+			}
+			return callbacks.Info{Limits: []string{limit}, Needs: []callbacks.Hook{callbacks.HookBeforeTool, callbacks.HookObserve}}
+		},
+	}
+}
+
+type loop struct {
+	o   LoopOptions
+	key *callbacks.Key[*loopRun]
+}
+
+// loopRun is what one process knows of a Run's calls; the histories are in the store.
+type loopRun struct {
+	mu    sync.Mutex
+	local *counters.Memory
+	next  int
+	// open are the ids of calls that have not come back, waiting those that wait for a
+	// person's approval and will come by again.
+	open    map[toolCall][]string
+	waiting map[toolCall]bool
+}
+
+func newLoopRun() *loopRun {
+	return &loopRun{
+		local: counters.NewMemoryWith(counters.MemoryOptions{TTL: -1}),
+		open:  make(map[toolCall][]string), waiting: make(map[toolCall]bool),
+	}
+}
+
+// refusedCall is the result of a call that Loop refused: it is like any other's.
+const refusedCall = "refused"
+
+// check remembers a call and returns why it must not be made, or nil.
+func (l *loop) check(ctx agent.Context, name string, args map[string]any) error {
+	plain := contextOf(ctx)
+	r := l.key.Of(plain)
+	c := toolCall{step: stepOf(ctx), tool: name}
+	if ctx != nil {
+		c.id = ctx.FunctionCallID()
+	}
+	id, again := r.begin(c)
+	if again {
+		return nil
+	}
+	store, key, err := l.history(plain, r, c.step)
+	if err != nil {
+		return l.broken(plain, err)
+	}
+	keep := l.o.Repeats + 1
+	if l.o.Window > 0 {
+		keep = l.o.Window
+	}
+	calls, err := store.Push(plain, key, counters.Entry{ID: id, Call: fingerprint(name, args)}, keep)
+	if err != nil {
+		return l.broken(plain, err)
+	}
+	n := l.repeats(calls)
+	if n < l.o.Repeats {
+		return nil
+	}
+	if err := store.Settle(plain, key, id, refusedCall); err != nil {
+		return l.broken(plain, err)
+	}
+	r.end(c)
+	detail := fmt.Sprintf("%s: identical call %d", cut(name), n)
+	if n == l.o.Repeats && !l.o.Strict {
+		return callbacks.Deny(CodeRepeatedCall, text.Get(langOf(plain), text.LoopRepeated, n-1)).WithDetail(detail)
+	}
+	if l.o.Scope == ScopeRun {
+		return callbacks.Stop(CodeLoopDetected, text.Get(langOf(plain), text.LoopStopped)).WithDetail(detail)
+	}
+	return callbacks.End(CodeLoopDetected, text.Get(langOf(plain), text.LoopEnded)).WithDetail(detail)
+}
+
+func (l *loop) broken(ctx context.Context, err error) error {
+	return callbacks.Deny(CodeCountersFailed, text.Get(langOf(ctx), text.LoopBroken)).WithCause(err)
+}
+
+// repeats counts the calls that are the newest over again, itself included.
+func (l *loop) repeats(calls []counters.Entry) int {
+	newest := calls[len(calls)-1]
+	n, result := 1, ""
+	for i := len(calls) - 2; i >= 0; i-- {
+		e := calls[i]
+		same := e.Call == newest.Call
+		if same && !l.o.Strict && e.Result != "" && e.Result != refusedCall {
+			if result != "" && e.Result != result {
+				return n // the result changed here
+			}
+			result = e.Result
+		}
+		switch {
+		case same:
+			n++
+		case l.o.Window == 0:
+			return n
+		}
+	}
+	return n
+}
+
+func (l *loop) history(ctx context.Context, r *loopRun, s step) (counters.Store, string, error) {
+	place := fmt.Sprintf("loop:%q/%q", s.branch, s.agent)
+	if l.o.Store == nil {
+		return r.local, s.invocation + place, nil
+	}
+	id := "none"
+	if run := callbacks.RunOf(ctx); run != nil {
+		id = run.ID()
+	}
+	if l.o.RunKey != nil {
+		var err error
+		if id, err = l.o.RunKey(ctx); err != nil {
+			return nil, "", fmt.Errorf("guards: Loop: naming the run: %w", err)
+		}
+	}
+	return l.o.Store, "run:" + id + ":" + place, nil
+}
+
+// begin gives a call an id; again says that it has one and was checked already.
+func (r *loopRun) begin(c toolCall) (id string, again bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiting[c] {
+		delete(r.waiting, c)
+		return "", true
+	}
+	r.next++
+	id = fingerprint(c.invocation, c.branch, c.agent, c.id, c.tool) + strconv.Itoa(r.next)
+	r.open[c] = append(r.open[c], id)
+	return id, false
+}
+
+// end returns the id of an open call and forgets it; empty where there is none.
+func (r *loopRun) end(c toolCall) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ids := r.open[c]
+	if len(ids) == 0 {
+		return ""
+	}
+	id := ids[len(ids)-1]
+	if r.open[c] = ids[:len(ids)-1]; len(ids) == 1 {
+		delete(r.open, c)
+	}
+	return id
+}
+
+// observe notes what came back. A store that fails now leaves the call pending, which
+// counts as the same result.
+func (l *loop) observe(ctx context.Context, ev callbacks.Event) {
+	if ev.Step != callbacks.StepTool || ev.Outcome == callbacks.OutcomeWouldRefuse {
+		return
+	}
+	r := l.key.Of(ctx)
+	c := toolCall{step{ev.Invocation, ev.Branch, ev.Agent}, ev.CallID, ev.Tool}
+	if ev.Outcome == callbacks.OutcomePending {
+		if !ev.Called {
+			r.mu.Lock()
+			r.waiting[c] = true
+			r.mu.Unlock()
+		}
+		return
+	}
+	id := r.end(c)
+	if id == "" {
+		return
+	}
+	if store, key, err := l.history(ctx, r, c.step); err == nil {
+		_ = store.Settle(withoutCancel(ctx), key, id, fingerprint(ev.Result))
+	}
+}
