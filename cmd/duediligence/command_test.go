@@ -364,6 +364,9 @@ func TestBatchCommand(t *testing.T) {
 	require.Contains(t, lines[5], "KERVALEC")
 	require.FileExists(t, filepath.Join(out, "999991011", "report.html"))
 
+	// Long after the first batch.
+	old := time.Now().Add(-time.Hour)
+	require.NoError(t, os.Chtimes(filepath.Join(out, "999991011", "row.csv"), old, old))
 	again := command(t, "batch", list, "-o", out)
 	require.Contains(t, again.stderr, "0 researched, 2 kept from before, 1 repeated")
 	sum2, err := os.ReadFile(filepath.Join(out, "summary.csv"))

@@ -224,11 +224,10 @@ const (
 // before reports that the supplier's folder is there already: from an interrupted
 // batch, whose row is taken over, or from an earlier row of this one.
 func (b *batch) before(dir string) (Result, []string, bool) {
-	info, err := os.Stat(filepath.Join(dir, rowFile))
-	if err != nil {
+	if _, err := os.Stat(filepath.Join(dir, rowFile)); err != nil {
 		return "", nil, false
 	}
-	if !info.ModTime().Before(b.started.Truncate(time.Second)) && b.seen(dir) {
+	if b.seen(dir) {
 		return ResultRepeated, nil, true
 	}
 	cells, err := readRow(filepath.Join(dir, rowFile))
