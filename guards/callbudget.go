@@ -38,7 +38,7 @@ const (
 	DefaultRunTime     = 300 * time.Second
 )
 
-// Unlimited, as a limit of [CallBudgetOptions], is no limit; for Time, whose unit is
+// Unlimited is no limit, as one of [CallBudgetOptions]; for Time, whose unit is
 // the nanosecond, it is 292 years.
 const Unlimited = math.MaxInt
 

@@ -15,12 +15,13 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/agent/workflowagents/loopagent"
+	"google.golang.org/adk/v2/model/gemini"
 
-	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/guards/ledger"
@@ -100,7 +101,10 @@ func TestSpendKeepsTheProvidersResponseID(t *testing.T) {
 			"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":5,"totalTokenCount":15},"modelVersion":"gemini-2.5-flash","responseId":"Kx-7_9"}`)
 	}))
 	t.Cleanup(srv.Close)
-	m, err := models.New(t.Context(), models.Options{Name: "gemini-2.5-flash", BaseURL: srv.URL, Key: "not-a-key"})
+	m, err := gemini.NewModel(t.Context(), "gemini-2.5-flash", &genai.ClientConfig{
+		APIKey: "not-a-key", Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: srv.URL},
+		HTTPClient: &http.Client{Transport: guards.TapResponseIDs(nil)},
+	})
 	require.NoError(t, err)
 	l := &charges{Ledger: memory(t)}
 	a, err := callbacks.New(guards.Spend(guards.SpendOptions{Ledger: l, Limits: ledger.Limits{Hard: usd(t, "1")}})).NewAgent(llmagent.Config{Name: "a", Model: m})
