@@ -137,8 +137,11 @@ func TestRedactCommandOnOneLongLine(t *testing.T) {
 	var in, out measured
 	in.blocks, in.block = 16<<20/len(block), block
 	f := redactFilter{types: []string{"email", "iban"}}
+	runtime.GC() // what other tests left behind is not ours
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
 	require.NoError(t, f.run(&in, &out))
-	require.Less(t, out.peak, uint64(12<<20))
+	require.Less(t, out.peak, before.HeapInuse+12<<20)
 	require.Equal(t, in.read/len(block)*len("pay to [IBAN redacted] or ask [email redacted] ")*1<<10, out.written)
 }
 
