@@ -52,7 +52,7 @@ func renamed(t *testing.T, name string, titles ...string) *sources.Client {
 		h.ServeHTTP(rec, r)
 		body := rec.Body.String()
 		written := inJSON(name)
-		if strings.Contains(r.URL.Path, "annonces-commerciales") {
+		if strings.Contains(r.URL.Path, "/annonces-") {
 			written = inJSON(written) // there JSON stands in strings
 		}
 		body = everywhere.ReplaceAllLiteralString(body, written)

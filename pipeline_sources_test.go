@@ -111,7 +111,7 @@ func TestTheReportWithOneSourceDown(t *testing.T) {
 			"Annuaire des entreprises unavailable on 15 November 2026: check not done.", "Annuaire des entreprises\u00a0: source indisponible le 15/11/2026, contrôle non effectué.",
 		},
 		"bodacc": {
-			"/annonces-commerciales/",
+			"/annonces-",
 			[]string{"procedures", "changes", "deposits"},
 			risk.L2Insolvency, risk.RatingMedium, risk.DecisionReview,
 			"BODACC unavailable on 15 November 2026: check not done.", "BODACC\u00a0: source indisponible le 15/11/2026, contrôle non effectué.",

@@ -130,18 +130,18 @@ func TestRedactCommandInputFails(t *testing.T) {
 	require.Equal(t, "to [email redacted]", out.String(), "a value cut by the failure is a value")
 }
 
-// TestRedactCommandOnOneLongLine filters 64 MB without a line feed and looks at
+// TestRedactCommandOnOneLongLine filters 16 MB without a line feed and looks at
 // the memory in use on the way.
 func TestRedactCommandOnOneLongLine(t *testing.T) {
 	block := []byte(strings.Repeat("pay to FR76 3000 6000 0112 3456 7890 189 or ask alice@example.com ", 1<<10))
 	var in, out measured
-	in.blocks, in.block = 64<<20/len(block), block
+	in.blocks, in.block = 16<<20/len(block), block
 	f := redactFilter{types: []string{"email", "iban"}}
-	runtime.GC() // the other tests' rest is no part of it
+	runtime.GC() // what other tests left behind is not ours
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
 	require.NoError(t, f.run(&in, &out))
-	require.Less(t, out.peak, before.HeapInuse+(12<<20))
+	require.Less(t, out.peak, before.HeapInuse+12<<20)
 	require.Equal(t, in.read/len(block)*len("pay to [IBAN redacted] or ask [email redacted] ")*1<<10, out.written)
 }
 

@@ -5,6 +5,7 @@ package report
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/gardefou/gardefou/pipeline/risk"
@@ -76,9 +77,11 @@ func (c *composer) summary() {
 		{plain(c.say("rating")), strong(c.say("rating." + string(s.Rating)))},
 		{plain(c.say("decision")), strong(c.say("decision." + string(s.Decision)))},
 		{plain(c.say("score")), plain(c.tenths(s.Score))},
-		{plain(c.say("base_score")), plain(c.tenths(c.r.Risk.Base))},
 		{plain(c.say("interval")), plain(c.say("interval.value", "low", c.tenths(&s.Interval[0]), "high", c.tenths(&s.Interval[1])))},
 		{plain(c.say("coverage")), plain(c.tenths(&s.Coverage) + "\u00a0%")},
+	}
+	if s.Score != nil { // a stop shows no score at all up here
+		rows = slices.Insert(rows, 3, []cell{plain(c.say("base_score")), plain(c.tenths(c.r.Risk.Base))})
 	}
 	c.tabular(c.columns("field", "value"), rows)
 	c.scoreChart()
