@@ -28,39 +28,49 @@ type cutter struct {
 // maxToldLists is how many lists a shortened result names.
 const maxToldLists = 3
 
-func (c *cutter) cut(path string, v any) any {
+// cut returns v cut, and its length as JSON.
+func (c *cutter) cut(path string, v any) (cut any, size int) {
 	switch v := v.(type) {
 	case string:
-		return c.text(v)
+		s := c.text(v)
+		return s, jsonLen(s)
 	case map[string]any:
 		out := make(map[string]any, len(v))
+		size = 2 + max(0, len(v)-1)
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			out[key] = c.cut(join(path, key), v[key])
+			inner, n := c.cut(join(path, key), v[key])
+			out[key] = inner
+			size += jsonLen(key) + 1 + n
 		}
-		return out
+		return out, size
 	case []any:
 		return c.list(path, v)
 	default:
-		return v
+		return v, jsonLen(v)
 	}
 }
 
+// join writes where in a result something is; very deep places are not told apart.
 func join(path, key string) string {
-	if path == "" {
+	switch {
+	case path == "":
 		return key
+	case len(path) > 100:
+		return path
+	default:
+		return path + "." + key
 	}
-	return path + "." + key
 }
 
-func (c *cutter) list(path string, v []any) []any {
-	if jsonLen(v) <= c.level {
-		return v
-	}
-	out, size := make([]any, 0, len(v)), 2
-	for _, e := range v {
+func (c *cutter) list(path string, v []any) (cut []any, size int) {
+	out := make([]any, 0, len(v))
+	size = 2
+	for i, e := range v {
 		told, more := len(c.lists), c.more
-		inner := c.cut(path+"[]", e)
-		n := jsonLen(inner) + 1
+		inner, n := c.cut(path, e)
+		if i > 0 {
+			n++ // the comma
+		}
 		if size+n > c.level {
 			c.lists, c.more = c.lists[:told], more // what is left out is not told of in detail
 			break
@@ -75,7 +85,7 @@ func (c *cutter) list(path string, v []any) []any {
 			c.more++
 		}
 	}
-	return out
+	return out, size
 }
 
 // text cuts between whole characters: not inside a letter and its accents, nor inside

@@ -115,7 +115,8 @@ func shorten(result map[string]any, limit int, lang text.Lang) (cut map[string]a
 	for low, high := 0, limit; low <= high; {
 		level := (low + high) / 2
 		c := &cutter{level: level, lang: lang}
-		got, _ := c.cut("", whole).(map[string]any)
+		v, _ := c.cut("", whole)
+		got, _ := v.(map[string]any)
 		if len(c.lists) > 0 {
 			got[freeKey(TruncatedKey, whole)] = c.said()
 		}
