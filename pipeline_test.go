@@ -283,7 +283,7 @@ func TestToolCallsThatAreRefused(t *testing.T) {
 		},
 		"a tool outside the list": {callbackstest.Call("delete_supplier", nil), "tool not allowed: delete_supplier"},
 		"another's tool":          {callbackstest.Call(agents.LookupFinances, map[string]any{"supplier": kervalec}), "tool not allowed: lookup_finances"},
-		"another supplier":        {callbackstest.Call(agents.LookupRegistry, map[string]any{"supplier": "Bâtisseurs du Menhir"}), "this run is about TRANSPORTS KERVALEC only"},
+		"another supplier":        {callbackstest.Call(agents.LookupRegistry, map[string]any{"supplier": "Bâtisseurs du Menhir"}), "supplier is outside your scope, which is: TRANSPORTS KERVALEC, 999991011"},
 		"invented evidence":       {callbackstest.Call(agents.ReportFinding, map[string]any{"summary": "s", "evidence_ids": []any{"E-REG-999"}, "gaps": []any{}, "confidence": "high"}), "unknown evidence: E-REG-999"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -114,15 +114,13 @@ type lookupArgs struct {
 	Supplier string `json:"supplier" jsonschema:"the supplier's name exactly as given in the question"`
 }
 
-// newLookupTool makes the tool. The subject comes from the Run: an argument that
-// names somebody else is refused, it can't redirect the look-up.
+// newLookupTool makes the tool. The subject comes from the Run: no
+// argument can redirect the look-up. That one which names somebody else is refused is
+// the scope guard's part.
 func newLookupTool(l lookup, src Sources) (tool.Tool, error) {
 	return functiontool.New(functiontool.Config{Name: l.tool, Description: l.description},
-		func(ctx agent.Context, args lookupArgs) (map[string]any, error) {
+		func(ctx agent.Context, _ lookupArgs) (map[string]any, error) {
 			sub := subjectOf(ctx)
-			if !names(sub, args.Supplier) {
-				return nil, &safeError{text.Get(text.Parse(callbacks.Lang(ctx)), text.OtherSupplier, supplierArg(sub))}
-			}
 			res := l.result(ctx, src, sub)
 			if err := ctx.Err(); err != nil {
 				return nil, fmt.Errorf("looking up %s: %w", l.name, err)
@@ -131,12 +129,22 @@ func newLookupTool(l lookup, src Sources) (tool.Tool, error) {
 		})
 }
 
-// names reports whether arg means the subject.
-func names(sub supplier.Subject, arg string) bool {
-	if id, err := supplier.ParseIdentifier(arg); err == nil && id.SIREN != "" {
-		return id.SIREN == sub.SIREN
+// supplierNames are what a researcher may call the supplier of its run.
+func supplierNames(ctx context.Context) ([]string, error) {
+	sub := subjectOf(ctx)
+	names := []string{supplierArg(sub)}
+	if sub.SIREN != "" {
+		names = append(names, sub.SIREN)
 	}
-	return supplier.Normalize(arg).Equal(supplier.Normalize(sub.LegalName)) || supplier.Clean(arg, 0) == sub.LegalName
+	return names, nil
+}
+
+// sameSupplier reports whether what a model wrote means the name or number assigned.
+func sameSupplier(given, assigned string) bool {
+	if id, err := supplier.ParseIdentifier(given); err == nil && id.SIREN != "" {
+		return id.SIREN == assigned
+	}
+	return supplier.Normalize(given).Equal(supplier.Normalize(assigned)) || supplier.Clean(given, 0) == assigned
 }
 
 // safeError is an error whose whole text a model may read.

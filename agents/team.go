@@ -264,6 +264,11 @@ func (b *builder) researcher(l lookup) (member, error) {
 			guards.IsolateFunc(func(ctx context.Context) (string, error) {
 				return question(ctx, l.goal, map[string]any{"supplier": supplierArg(subjectOf(ctx))})
 			}),
+			// A lookup is about the supplier of this run, whatever a model reads and writes.
+			guards.ScopeWith(guards.ScopeOptions{
+				Arg: "supplier", Tools: []string{l.tool}, Unlisted: true, ValuesFunc: supplierNames, Match: sameSupplier,
+			}),
+			guards.Loop(),
 			b.agentBudget(),
 		},
 	}, nil

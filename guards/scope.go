@@ -89,6 +89,10 @@ func ScopeWith(o ScopeOptions) callbacks.Guard {
 		}
 		tools = append(tools, s.Tool)
 	}
+	var after []string
+	if !o.Unlisted {
+		after = []string{isolateName} // what it lists must reach the prompt that is sent
+	}
 	s := &scope{o}
 	g := callbacks.Guard{
 		Name:       "scope",
@@ -99,7 +103,7 @@ func ScopeWith(o ScopeOptions) callbacks.Guard {
 			if n := len(o.Values); n > 0 {
 				limit = fmt.Sprintf("%s: %d values", o.Arg, n)
 			}
-			return callbacks.Info{Limits: []string{limit}, Tools: tools, Rechecks: true, After: []string{isolateName}}
+			return callbacks.Info{Limits: []string{limit}, Tools: tools, Rechecks: true, After: after}
 		},
 	}
 	if len(o.Searches) > 0 {
