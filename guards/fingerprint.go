@@ -8,8 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -18,66 +16,70 @@ import (
 // fingerprint names a JSON-like value: equal values, equal names, whatever the order of
 // keys and the Go type of a number. Values JSON can't hold, NaN say, have names too.
 func fingerprint(parts ...any) string {
-	h := sha256.New()
+	buf := make([]byte, 0, 256)
 	for _, p := range parts {
-		writeCanonical(h, p)
+		buf = appendCanonical(buf, p)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	sum := sha256.Sum256(buf)
+	return hex.EncodeToString(sum[:16])
 }
 
-func writeCanonical(h hash.Hash, v any) {
+func appendCanonical(buf []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
-		write(h, 'n', "")
+		return appendPart(buf, 'n', "")
 	case bool:
-		write(h, 'b', strconv.FormatBool(v))
+		return appendPart(buf, 'b', strconv.FormatBool(v))
 	case string:
-		write(h, 's', v)
+		return appendPart(buf, 's', v)
 	case map[string]any:
-		write(h, '{', strconv.Itoa(len(v)))
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			write(h, 's', key)
-			writeCanonical(h, v[key])
+		buf = appendPart(buf, '{', strconv.Itoa(len(v)))
+		keys := make([]string, 0, len(v))
+		for key := range v {
+			keys = append(keys, key)
 		}
+		slices.Sort(keys)
+		for _, key := range keys {
+			buf = appendCanonical(appendPart(buf, 's', key), v[key])
+		}
+		return buf
 	case []any:
-		write(h, '[', strconv.Itoa(len(v)))
+		buf = appendPart(buf, '[', strconv.Itoa(len(v)))
 		for _, e := range v {
-			writeCanonical(h, e)
+			buf = appendCanonical(buf, e)
 		}
+		return buf
 	case float64:
-		write(h, '#', number(v))
+		return appendPart(buf, '#', number(v))
 	case float32:
-		write(h, '#', number(float64(v)))
+		return appendPart(buf, '#', number(float64(v)))
 	case int:
-		write(h, '#', strconv.Itoa(v))
+		return appendPart(buf, '#', strconv.Itoa(v))
 	case int64:
-		write(h, '#', strconv.FormatInt(v, 10))
+		return appendPart(buf, '#', strconv.FormatInt(v, 10))
 	case int32:
-		write(h, '#', strconv.FormatInt(int64(v), 10))
+		return appendPart(buf, '#', strconv.FormatInt(int64(v), 10))
 	case json.Number:
 		if f, err := v.Float64(); err == nil {
-			write(h, '#', number(f))
-			return
+			return appendPart(buf, '#', number(f))
 		}
-		write(h, '#', v.String())
+		return appendPart(buf, '#', v.String())
 	default:
-		writeForeign(h, v)
+		return appendForeign(buf, v)
 	}
 }
 
-// writeForeign is for Go values a tool put into its result: as JSON would show them.
-func writeForeign(h hash.Hash, v any) {
+// appendForeign is for Go values a tool put into its result: as JSON would show them.
+func appendForeign(buf []byte, v any) []byte {
 	enc, err := json.Marshal(v)
 	if err != nil {
-		write(h, '?', fmt.Sprintf("%T %v", v, v))
-		return
+		return appendPart(buf, '?', fmt.Sprintf("%T %v", v, v))
 	}
 	var plain any
 	if err := json.Unmarshal(enc, &plain); err != nil {
-		write(h, '?', string(enc))
-		return
+		return appendPart(buf, '?', string(enc))
 	}
-	writeCanonical(h, plain)
+	return appendCanonical(buf, plain)
 }
 
 // number writes whole numbers as integers are written.
@@ -88,12 +90,8 @@ func number(f float64) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// write puts a kind, a length and a text, so that no two values run together.
-func write(h hash.Hash, kind byte, s string) {
-	var buf [24]byte
-	head := append(buf[:0], kind)
-	head = strconv.AppendInt(head, int64(len(s)), 10)
-	head = append(head, ':')
-	h.Write(head)
-	h.Write([]byte(s))
+// appendPart puts a kind, a length and a text, so that no two values run together.
+func appendPart(buf []byte, kind byte, s string) []byte {
+	buf = strconv.AppendInt(append(buf, kind), int64(len(s)), 10)
+	return append(append(buf, ':'), s...)
 }

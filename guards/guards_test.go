@@ -93,7 +93,7 @@ func sequence(t *testing.T, subs ...agent.Agent) agent.Agent {
 
 func parallel(t *testing.T, subs ...agent.Agent) agent.Agent {
 	t.Helper()
-	root, err := parallelagent.New(parallelagent.Config{AgentConfig: agent.Config{Name: "root", SubAgents: subs}})
+	root, err := parallelagent.New(parallelagent.Config{AgentConfig: agent.Config{Name: "both", SubAgents: subs}})
 	require.NoError(t, err)
 	return root
 }
