@@ -14,7 +14,7 @@ import (
 // MemoryOptions configure [NewMemory]. The zero value is ready to use.
 type MemoryOptions struct {
 	// Remember is how many settled reservations of a task are kept, so that a repeated
-	// operation is known for a repeat and reports can read them. 0 is 16384. The cost of a
+	// operation is known for a repeat and reports can read them. 0 is 4096. The cost of a
 	// forgotten one that is committed again is charged twice.
 	Remember int
 	// RememberTasks is how many closed tasks keep their totals, and their ids from being
@@ -25,7 +25,7 @@ type MemoryOptions struct {
 }
 
 const (
-	defaultRemember      = 16_384
+	defaultRemember      = 4096
 	defaultRememberTasks = 65_536
 )
 

@@ -21,7 +21,7 @@ func (c *clock) now() time.Time { return time.Unix(1_795_000_000, c.offset.Load(
 
 func (c *clock) elapse(d time.Duration) { c.offset.Add(int64(d)) }
 
-func newMemory(t *testing.T, opts ledger.MemoryOptions) *ledger.Memory {
+func newMemory(t testing.TB, opts ledger.MemoryOptions) *ledger.Memory {
 	t.Helper()
 	m, err := ledger.NewMemory(opts)
 	require.NoError(t, err)

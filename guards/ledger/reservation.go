@@ -180,8 +180,8 @@ func (c Charge) Chargeable(free bool) Charge {
 }
 
 func (c *Charge) same(o *Charge) bool {
-	a, errA := json.Marshal(c)
-	b, errB := json.Marshal(o)
+	a, errA := json.Marshal(*c) // values: a pointer here would put every charge on the heap
+	b, errB := json.Marshal(*o)
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 

@@ -19,9 +19,10 @@ type tree struct {
 	entries  map[entryKey]*entry
 	leases   leaseHeap
 	// settled remembers the last settled entries in order; when it is full the oldest is forgotten.
-	settled   []entryKey
+	settled   []*entry
 	oldest    int
 	remember  int
+	spare     *entry // the last forgotten one, to be used again
 	approvals map[string]Adjustment
 	version   int64
 }
@@ -43,6 +44,8 @@ type entry struct {
 	orphan  bool
 	proof   Proof
 }
+
+func (e *entry) key() entryKey { return entryKey{e.request.Key.Call, e.request.Key.Attempt} }
 
 type account struct {
 	balance Balance
@@ -162,7 +165,8 @@ func (t *tree) reserve(r *Request, now int64) (Reservation, error) {
 		}
 		p.balance.Held += r.Amount
 	}
-	e := &entry{request: *r, account: a, state: StateOpen, expires: now + int64(r.lease())}
+	e := t.newEntry()
+	e.request, e.account, e.state, e.expires = *r, a, StateOpen, now+int64(r.lease())
 	a.pending++
 	t.entries[key] = e
 	heap.Push(&t.leases, e)
@@ -246,6 +250,9 @@ func (t *tree) commit(k Key, c Charge) (Receipt, error) {
 	}
 	t.unhold(e)
 	passed := e.account.charge(charged, max(0, charged-reserved))
+	if e.orphan {
+		t.entries[e.key()] = e
+	}
 	e.state, e.charge, e.charged, e.overrun = StateCommitted, c, charged, max(0, charged-reserved)
 	t.retire(e)
 	return t.receipt(e, false, passed), nil
@@ -301,16 +308,26 @@ func (t *tree) unhold(e *entry) {
 
 // retire keeps a settled entry for repeats and reports, and forgets the oldest one.
 func (t *tree) retire(e *entry) {
-	key := entryKey{e.request.Key.Call, e.request.Key.Attempt}
-	t.entries[key] = e
 	if len(t.settled) < t.remember {
-		t.settled = append(t.settled, key)
+		t.settled = append(t.settled, e)
 	} else {
-		delete(t.entries, t.settled[t.oldest])
-		t.settled[t.oldest] = key
+		t.spare = t.settled[t.oldest]
+		delete(t.entries, t.spare.key())
+		t.settled[t.oldest] = e
 		t.oldest = (t.oldest + 1) % t.remember
 	}
 	t.version++
+}
+
+// newEntry spares a busy task the garbage collector's work.
+func (t *tree) newEntry() *entry {
+	e := t.spare
+	if e == nil {
+		return &entry{}
+	}
+	t.spare = nil
+	*e = entry{}
+	return e
 }
 
 func (t *tree) release(k Key, p Proof) error {

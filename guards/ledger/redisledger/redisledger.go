@@ -92,7 +92,7 @@ func New(ctx context.Context, opts Options) (*Ledger, error) {
 		opts.Attempts = 3
 	}
 	if opts.Remember == 0 {
-		opts.Remember = 16_384
+		opts.Remember = 4096
 	}
 	l := &Ledger{opts: opts, client: opts.Client, seen: map[ledger.AccountID]int64{}}
 	if l.client == nil {
