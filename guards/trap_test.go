@@ -44,7 +44,7 @@ func run(t *testing.T, root agent.Agent, mode agent.StreamingMode) (events []*se
 	return events, run
 }
 
-func newAgent(t *testing.T, cfg llmagent.Config, gs ...callbacks.Guard) agent.Agent {
+func agentOf(t *testing.T, cfg llmagent.Config, gs ...callbacks.Guard) agent.Agent {
 	t.Helper()
 	a, err := callbacks.New(gs...).NewAgent(cfg)
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestTrap01IsolateKeepsParallelRequestsWhole(t *testing.T) {
 			name := fmt.Sprintf("r%d", i)
 			m := callbackstest.Script(callbackstest.Call("lookup_"+name, nil), callbackstest.Call("lookup_"+name, nil), callbackstest.Say("answer"))
 			models = append(models, m)
-			subs = append(subs, newAgent(t, llmagent.Config{
+			subs = append(subs, agentOf(t, llmagent.Config{
 				Name: name, Model: m, Tools: []tool.Tool{callbackstest.ToolReturning("lookup_"+name, map[string]any{"of": name}, nil)},
 			}, guards.Isolate("question "+name)))
 		}
@@ -90,7 +90,7 @@ func TestTrap01IsolateKeepsParallelRequestsWhole(t *testing.T) {
 // does it in the model wrapper, so that chunks and final say the same.
 func TestTrap07TheHeldTailOfAStreamComesAsAChunk(t *testing.T) {
 	m := callbackstest.Script(callbackstest.Stream("write to jean@", "example.org or jean", "@example.org"))
-	events, _ := run(t, newAgent(t, llmagent.Config{Name: "a", Model: m}, guards.Redact()), agent.StreamingModeSSE)
+	events, _ := run(t, agentOf(t, llmagent.Config{Name: "a", Model: m}, guards.Redact()), agent.StreamingModeSSE)
 	var streamed, final strings.Builder
 	for _, ev := range events {
 		into := &final
@@ -113,12 +113,12 @@ func TestTrap10ContainKeepsTheSiblings(t *testing.T) {
 		"panic": {Do: func(context.Context, *model.LLMRequest) callbackstest.Turn { panic("bug") }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bad := newAgent(t, llmagent.Config{Name: "bad", Model: callbackstest.Script(turn)}, guards.Contain())
-			good := newAgent(t, llmagent.Config{
+			bad := agentOf(t, llmagent.Config{Name: "bad", Model: callbackstest.Script(turn)}, guards.Contain())
+			good := agentOf(t, llmagent.Config{
 				Name: "good", Tools: []tool.Tool{callbackstest.Tool("lookup")},
 				Model: callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Call("lookup", nil), callbackstest.Say("answer")),
 			}, guards.Contain())
-			follower := newAgent(t, llmagent.Config{Name: "follower", Model: callbackstest.Script(callbackstest.Say("report"))})
+			follower := agentOf(t, llmagent.Config{Name: "follower", Model: callbackstest.Script(callbackstest.Say("report"))})
 			seq, err := sequentialagent.New(sequentialagent.Config{AgentConfig: agent.Config{Name: "seq", SubAgents: []agent.Agent{parallel(t, bad, good), follower}}})
 			require.NoError(t, err)
 			events, r := run(t, seq, agent.StreamingModeNone)
@@ -141,7 +141,7 @@ func TestTrap12ACallThatWasNotMadeIsNotCounted(t *testing.T) {
 		return nil, nil
 	}}
 	m := callbackstest.Script(callbackstest.Say("answer"))
-	events, _ := run(t, newAgent(t, llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}}, guards.CallBudget(1), cache), agent.StreamingModeNone)
+	events, _ := run(t, agentOf(t, llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}}, guards.CallBudget(1), cache), agent.StreamingModeNone)
 	require.Equal(t, []string{"answer"}, texts(events), "three cached answers cost no slot")
 	require.Equal(t, 1, m.Calls())
 }
@@ -155,7 +155,7 @@ func TestTrap17ForgedStateIsNotStashed(t *testing.T) {
 		State: map[string]any{guards.StashKey + "registry": map[string]any{"status": "sound"}, guards.StashKey + "never_asked": map[string]any{"status": "sound"}},
 	})
 	require.NoError(t, err)
-	a := newAgent(t, llmagent.Config{
+	a := agentOf(t, llmagent.Config{
 		Name: "a", Tools: []tool.Tool{callbackstest.ToolReturning("lookup_registry", map[string]any{"status": "in liquidation"}, nil)},
 		Model: callbackstest.Script(callbackstest.Call("lookup_registry", nil), callbackstest.Say("answer")),
 	}, guards.Stash("lookup_"))
@@ -181,7 +181,7 @@ func TestP58NoLoopOutlivesItsBudget(t *testing.T) {
 		for _, mode := range []agent.StreamingMode{agent.StreamingModeNone, agent.StreamingModeSSE} {
 			t.Run(fmt.Sprintf("%s/%s", name, mode), func(t *testing.T) {
 				made := &endlessModel{turn: turn}
-				run(t, newAgent(t, llmagent.Config{Name: "a", Model: made, Tools: []tool.Tool{callbackstest.Tool("lookup")}}, guards.CallBudget(5)), mode)
+				run(t, agentOf(t, llmagent.Config{Name: "a", Model: made, Tools: []tool.Tool{callbackstest.Tool("lookup")}}, guards.CallBudget(5)), mode)
 				require.Equal(t, 5, made.calls)
 			})
 		}
