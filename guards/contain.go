@@ -86,8 +86,8 @@ type containedAgent struct {
 func (c *containedAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
 		for attempt := 1; ; attempt++ {
-			failure, goOn := c.attempt(ctx, yield)
-			if failure == nil || !goOn {
+			failure := c.attempt(ctx, yield)
+			if failure == nil {
 				return
 			}
 			if run := callbacks.RunOf(ctx); attempt < c.attempts && (run == nil || run.Stopped() == nil) {
@@ -102,15 +102,15 @@ func (c *containedAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Eve
 	}
 }
 
-// attempt runs the agent once. goOn is false where the consumer went away.
-func (c *containedAgent) attempt(ctx agent.InvocationContext, yield func(*session.Event, error) bool) (failure error, goOn bool) {
+// attempt runs the agent once. A consumer that went away is no failure.
+func (c *containedAgent) attempt(ctx agent.InvocationContext, yield func(*session.Event, error) bool) error {
 	for ev, err := range c.Agent.Run(ctx) {
 		if err != nil && ctx.Err() == nil {
-			return err, true
+			return err
 		}
 		if !yield(ev, err) {
-			return nil, false
+			return nil
 		}
 	}
-	return nil, true
+	return nil
 }
