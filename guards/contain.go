@@ -86,7 +86,7 @@ type containedAgent struct {
 func (c *containedAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
 		for attempt := 1; ; attempt++ {
-			failure, goOn := c.attempt(ctx, yield)
+			goOn, failure := c.attempt(ctx, yield)
 			if failure == nil || !goOn {
 				return
 			}
@@ -102,15 +102,16 @@ func (c *containedAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Eve
 	}
 }
 
-// attempt runs the agent once. goOn is false where the consumer went away.
-func (c *containedAgent) attempt(ctx agent.InvocationContext, yield func(*session.Event, error) bool) (failure error, goOn bool) {
+// attempt runs the agent once and returns its failure. goOn is false where the consumer
+// went away.
+func (c *containedAgent) attempt(ctx agent.InvocationContext, yield func(*session.Event, error) bool) (goOn bool, failure error) {
 	for ev, err := range c.Agent.Run(ctx) {
 		if err != nil && ctx.Err() == nil {
-			return err, true
+			return true, err
 		}
 		if !yield(ev, err) {
-			return nil, false
+			return false, nil
 		}
 	}
-	return nil, true
+	return true, nil
 }

@@ -205,13 +205,13 @@ func timedTool[T any](d *deadline, name string, ctx agent.Context, args any, run
 			}
 		}
 		timed(ctx, limit, late, takeEffect, func(plain context.Context) iter.Seq2[T, error] {
-			return run(detached(ctx, plain, actions), args)
+			return run(detached(plain, ctx, actions), args)
 		})(yield)
 	}
 }
 
-// detached is ctx as a tool sees it, with a context and actions of its own.
-func detached(ctx agent.Context, plain context.Context, actions *session.EventActions) agent.Context {
+// detached is ctx as a tool sees it, with plain as its context and actions of its own.
+func detached(plain context.Context, ctx agent.Context, actions *session.EventActions) agent.Context {
 	with := ctx.WithDelta(&agent.CommonContextDelta{InvocationContextDelta: &agent.InvocationContextDelta{Context: &plain}})
 	if with == nil {
 		with = ctx

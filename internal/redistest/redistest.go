@@ -51,7 +51,7 @@ func start(t testing.TB, bin string, port int) *Server {
 	s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), cmd: cmd}
 	t.Cleanup(s.Stop)
 	client := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1})
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
 		if client.Ping(t.Context()).Err() == nil {
 			return s
@@ -76,6 +76,6 @@ func freePort(t testing.TB) int {
 	if err != nil {
 		t.Fatalf("looking for a free port: %v", err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port
 }
