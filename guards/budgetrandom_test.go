@@ -43,8 +43,8 @@ type program struct {
 // there are, no call gets through beyond a limit and none is refused that fits.
 func TestCallBudgetIsExactInRandomPrograms(t *testing.T) {
 	programs := uint64(1000)
-	if testing.Short() {
-		programs = 100
+	if testing.Short() || raceDetector {
+		programs = 200 // the detector makes each ten times as slow
 	}
 	for seed := range programs {
 		p := newProgram(t, rand.New(rand.NewPCG(seed, 1)))

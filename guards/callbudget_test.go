@@ -203,3 +203,15 @@ func playWith(t *testing.T, root agent.Agent, p *plugin.Plugin, streaming bool) 
 	}
 	return out
 }
+
+// A budget of an agent names tools the agent must have; that of a Run is put on agents
+// with different tools.
+func TestCallBudgetChecksToolNames(t *testing.T) {
+	o := guards.CallBudgetOptions{PerTool: map[string]int{"lokup": 2}}
+	cfg := llmagent.Config{Name: "a", Tools: []tool.Tool{callbackstest.Tool("lookup")}}
+	_, err := callbacks.New(guards.CallBudgetWith(o)).NewAgent(cfg)
+	require.ErrorIs(t, err, callbacks.ErrNoSuchTool)
+	o.Scope = guards.ScopeRun
+	_, err = callbacks.New(guards.CallBudgetWith(o)).NewAgent(cfg)
+	require.NoError(t, err)
+}
