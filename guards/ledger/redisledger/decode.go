@@ -29,6 +29,14 @@ func flag(b bool) string {
 	return "0"
 }
 
+// mode is a word, unlike the zero value.
+func mode(m ledger.Mode) string {
+	if m == ledger.Slice {
+		return "slice"
+	}
+	return string(m)
+}
+
 // text writes a value that is compared and kept as it is.
 func text(v any) (string, error) {
 	data, err := json.Marshal(v)
@@ -84,14 +92,21 @@ func (d *decoder) json(v any) {
 	}
 }
 
-// balance reads what balance in prelude.lua wrote.
+// balance reads what balance in prelude.lua wrote: the name, the account in one text, the version.
 func (d *decoder) balance() ledger.Balance {
-	return ledger.Balance{
-		Account: ledger.AccountID(d.next()), Mode: ledger.Mode(d.next()),
-		Limits:    ledger.Limits{Target: d.nano(), Soft: d.nano(), Hard: d.nano()},
-		Committed: d.nano(), Reserved: d.nano(), Unsettled: d.nano(), Allocated: d.nano(), Overrun: d.nano(),
-		Spent: d.nano(), Held: d.nano(), Closed: d.next() == "1", Version: d.number(),
+	b := ledger.Balance{Account: ledger.AccountID(d.next())}
+	words := &decoder{rest: strings.Fields(d.next())}
+	if mode := words.next(); mode == string(ledger.Cap) {
+		b.Mode = ledger.Cap
 	}
+	b.Limits = ledger.Limits{Target: words.nano(), Soft: words.nano(), Hard: words.nano()}
+	b.Committed, b.Reserved, b.Unsettled, b.Allocated, b.Overrun = words.nano(), words.nano(), words.nano(), words.nano(), words.nano()
+	b.Spent, b.Held, b.Closed = words.nano(), words.nano(), words.number() == 1
+	if words.err != nil {
+		d.fail("a damaged account")
+	}
+	b.Version = d.number()
+	return b
 }
 
 // entry reads a key and the parts of prelude.lua, in their order.

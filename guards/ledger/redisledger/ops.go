@@ -47,7 +47,7 @@ func (l *Ledger) Open(ctx context.Context, o ledger.Opening) (ledger.Balance, er
 	if err != nil {
 		return ledger.Balance{}, c.fail(err)
 	}
-	b, _, err := l.balance(ctx, openScript, c, nil, string(o.Mode), amount(o.Limits.Target), amount(o.Limits.Soft), amount(o.Limits.Hard), opening)
+	b, _, err := l.balance(ctx, openScript, c, nil, mode(o.Mode), amount(o.Limits.Target), amount(o.Limits.Soft), amount(o.Limits.Hard), opening)
 	return b, err
 }
 

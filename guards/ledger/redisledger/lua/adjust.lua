@@ -4,8 +4,7 @@ local accounts = line(id)
 if not accounts then
   return {'noaccount', id}
 end
--- No account's name begins with a slash.
-local before = redis.call('HGET', A, '/approval|' .. approval)
+local before = redis.call('HGET', A, '/approval/' .. approval)
 if before then
   if before ~= adjustment then
     return {'conflict'}
@@ -16,7 +15,7 @@ local account = accounts[1]
 if account.x == 1 then
   return {'closed', id}
 end
-hard = math.max(hard, account.used - account.o)
+hard = math.max(hard, used(account) - account.o)
 if accounts[2] and account.m ~= 'cap' then
   local above, drawing = line(accounts[2].id)
   local more = hard - account.h
@@ -29,10 +28,11 @@ if accounts[2] and account.m ~= 'cap' then
     end
   end
   for i = 1, drawing do
-    add(above[i], 'l', whole(hard))
-    take(above[i], 'l', whole(account.h))
+    add(above[i], 'l', more)
   end
 end
-redis.call('HSET', A, id .. '|t', ARGV[5], id .. '|s', ARGV[6], id .. '|h', whole(hard), '/approval|' .. approval, adjustment)
+account.t, account.s, account.h = tonumber(ARGV[5]), tonumber(ARGV[6]), hard
+dirty[id] = account
+redis.call('HSET', A, '/approval/' .. approval, adjustment)
 changed()
 return balance({'ok'}, id)

@@ -14,16 +14,17 @@ if accounts[2] then
   if account.m ~= 'cap' then
     local above, drawing = line(accounts[2].id)
     for i = 1, drawing do
-      take(above[i], 'l', whole(account.h))
+      take(above[i], 'l', account.h)
       -- The overrun reached the parent when it happened.
-      add(above[i], 'c', whole(account.c - account.o))
+      add(above[i], 'c', account.c - account.o)
     end
   end
 end
-redis.call('HSET', A, id .. '|x', '1')
+add(account, 'x', '1')
+changed()
+save()
 if not accounts[2] then
   -- The task is over; its books keep their totals only.
   redis.call('DEL', E, X, U, D)
 end
-changed()
 return balance({'ok'}, id)

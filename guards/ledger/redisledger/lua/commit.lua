@@ -28,18 +28,18 @@ end
 local overrun = whole(math.max(0, tonumber(charged) - tonumber(amount)))
 local passed = {}
 for i, account in ipairs(accounts) do
-  add(account, 'c', i <= pool and charged or overrun)
-  add(account, 'o', overrun)
-  add(account, 'S', charged)
   if account.t > 0 and account.S <= account.t and account.S + tonumber(charged) > account.t then
     passed[#passed + 1] = account.id
   end
+  add(account, 'c', i <= pool and charged or overrun)
+  add(account, 'o', overrun)
+  add(account, 'S', charged)
 end
+redis.call('HSET', E, key .. '|s', 'committed', key .. '|c', charge, key .. '|g', charged, key .. '|o', overrun)
 if state then
   unhold(accounts, pool, key, state, amount)
 else
   redis.call('HSET', E, key .. '|a', id, key .. '|m', '0', key .. '|f', '1')
 end
-redis.call('HSET', E, key .. '|s', 'committed', key .. '|c', charge, key .. '|g', charged, key .. '|o', overrun)
 retire(key)
 return balance({'ok', '0', amount, charged, overrun, state and '0' or '1', table.concat(passed, ' ')}, id)

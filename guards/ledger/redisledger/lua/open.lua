@@ -1,6 +1,6 @@
--- ARGV 4…: mode, target, soft, hard, opening
+-- ARGV 4…: mode ("slice" or "cap"), target, soft, hard, opening
 local mode, hard, opening = ARGV[4], ARGV[7], ARGV[8]
-local before = redis.call('HGET', A, id .. '|O')
+local before = redis.call('HGET', A, '/opening/' .. id)
 if before then
   if before ~= opening then
     return {'conflict'}
@@ -27,6 +27,7 @@ if above then
   end
   add(accounts[1], 'k', '1')
 end
-redis.call('HSET', A, id .. '|m', mode, id .. '|t', ARGV[5], id .. '|s', ARGV[6], id .. '|h', hard, id .. '|O', opening)
+dirty[id] = parse(id, table.concat({mode, ARGV[5], ARGV[6], hard, '0 0 0 0 0 0 0 0 0 0'}, ' '))
+redis.call('HSET', A, '/opening/' .. id, opening)
 changed()
 return balance({'ok'}, id)

@@ -1,50 +1,78 @@
 -- The books of one task. Every key carries the task's hash tag, so a script finds them all on
--- one node. Amounts travel as strings and change by HINCRBY, which is exact; Lua's doubles only
--- compare them, and every amount is below 2^53. Redis doesn't undo a script that fails half-way:
--- each script checks everything before its first write, and skips amounts of zero, since
--- HINCRBY refuses "-0". No key ever gets a time to live.
+-- one node. An account is one field of one hash, its amounts as decimal text: they stay below
+-- 2^53, where Lua's numbers are exact, and are written with %.0f, since tostring would write
+-- 1e+14. Redis doesn't undo a script that fails half-way: each script checks everything before
+-- its first write. No key ever gets a time to live.
 local A, E, X, U, D = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 -- ARGV: the highest version the client has seen, how many settled entries to remember, account.
 local seen, remember, id = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
-
-local version = tonumber(redis.call('HGET', A, 'v') or '0')
-if version < seen then
-  return {'rolledback'}
-end
-
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-
-local function whole(n)
-  return string.format('%.0f', n)
-end
-
-local fields = {'m', 't', 's', 'h', 'c', 'r', 'u', 'l', 'o', 'S', 'H', 'x', 'k', 'p'}
-
--- load reads an account, or gives nil.
-local function load(name)
-  local names = {}
-  for i, f in ipairs(fields) do
-    names[i] = name .. '|' .. f
-  end
-  local values = redis.call('HMGET', A, unpack(names))
-  if not values[4] then
-    return nil
-  end
-  local account = {id = name}
-  for i, f in ipairs(fields) do
-    account[f] = f == 'm' and values[i] or tonumber(values[i] or '0')
-  end
-  account.used = account.c + account.r + account.u + account.l
-  return account
-end
 
 local function parent(name)
   return string.match(name, '^(.*)/[^/]*$')
 end
 
+local function whole(n)
+  return string.format('%.0f', n)
+end
+
+-- mode, target, soft, hard, committed, reserved, unsettled, allocated, overrun, spent, held,
+-- closed, open children, own reservations
+local pattern = '^(%a+)' .. string.rep(' (%d+)', 13) .. '$'
+local layout = '%s' .. string.rep(' %.0f', 13)
+local books, dirty = {}, {}
+
+local function parse(name, text)
+  local m, t, s, h, c, r, u, l, o, S, H, x, k, p = string.match(text, pattern)
+  local account = {
+    id = name, m = m, t = tonumber(t), s = tonumber(s), h = tonumber(h), c = tonumber(c), r = tonumber(r), u = tonumber(u),
+    l = tonumber(l), o = tonumber(o), S = tonumber(S), H = tonumber(H), x = tonumber(x), k = tonumber(k), p = tonumber(p),
+  }
+  books[name] = account
+  return account
+end
+
+local function text(a)
+  return string.format(layout, a.m, a.t, a.s, a.h, a.c, a.r, a.u, a.l, a.o, a.S, a.H, a.x, a.k, a.p)
+end
+
+-- One round for the version, the account and its ancestors. No account's name begins with "/".
+local wanted = {'/version'}
+do
+  local name = id
+  while name do
+    wanted[#wanted + 1] = name
+    name = parent(name)
+  end
+end
+local found = redis.call('HMGET', A, unpack(wanted))
+local version = tonumber(found[1] or '0')
+if version < seen then
+  return {'rolledback'}
+end
+for i = 2, #wanted do
+  if found[i] then
+    parse(wanted[i], found[i])
+  end
+end
+
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+-- load gives an account, or nil.
+local function load(name)
+  if books[name] then
+    return books[name]
+  end
+  local text = redis.call('HGET', A, name)
+  return text and parse(name, text) or nil
+end
+
+local function used(account)
+  return account.c + account.r + account.u + account.l
+end
+
 -- line gives an account and its ancestors, innermost first, and how many of them draw on the
--- same money. A missing ancestor means that Redis lost it.
+-- same money. It gives nil when one is missing.
 local function line(name)
   local all, pool, drawing = {}, 0, true
   while name do
@@ -63,32 +91,41 @@ local function line(name)
 end
 
 local function add(account, field, amount)
-  if amount ~= '0' then
-    redis.call('HINCRBY', A, account.id .. '|' .. field, amount)
-  end
+  account[field] = account[field] + tonumber(amount)
+  dirty[account.id] = account
 end
 
 local function take(account, field, amount)
-  if amount ~= '0' then
-    redis.call('HINCRBY', A, account.id .. '|' .. field, '-' .. amount)
-  end
+  add(account, field, -tonumber(amount))
 end
+
+local moved = false
 
 local function changed()
-  redis.call('HINCRBY', A, 'v', 1)
+  moved = true
 end
 
--- balance appends an account's state to an answer, as strings.
+-- save writes the accounts that changed, under a new version.
+local function save()
+  if not moved then
+    return
+  end
+  version = version + 1
+  local pairs_ = {'/version', whole(version)}
+  for name, account in pairs(dirty) do
+    pairs_[#pairs_ + 1] = name
+    pairs_[#pairs_ + 1] = text(account)
+  end
+  redis.call('HSET', A, unpack(pairs_))
+  moved, dirty = false, {}
+end
+
+-- balance saves, and appends an account's state to an answer.
 local function balance(answer, name)
-  local names = {}
-  for i = 1, 12 do
-    names[i] = name .. '|' .. fields[i]
-  end
-  names[13] = 'v'
+  save()
   answer[#answer + 1] = name
-  for _, value in ipairs(redis.call('HMGET', A, unpack(names))) do
-    answer[#answer + 1] = value or '0'
-  end
+  answer[#answer + 1] = text(load(name))
+  answer[#answer + 1] = whole(version)
   return answer
 end
 
@@ -96,7 +133,7 @@ end
 local function refuses(accounts, pool, amount)
   for i = 1, pool do
     local account = accounts[i]
-    if tonumber(amount) > account.h - account.used then
+    if tonumber(amount) > account.h - used(account) then
       return account
     end
   end
@@ -117,6 +154,7 @@ local function sweep()
     redis.call('SADD', U, key)
     changed()
   end
+  save() -- whatever the script decides next
 end
 
 -- unhold takes a reservation out of the accounts it is held in.
@@ -128,16 +166,20 @@ local function unhold(accounts, pool, key, state, amount)
     take(account, 'H', amount)
   end
   take(accounts[1], 'p', '1')
-  redis.call('ZREM', X, key)
-  redis.call('SREM', U, key)
+  if state == 'unsettled' then
+    redis.call('SREM', U, key)
+  else
+    redis.call('ZREM', X, key)
+  end
 end
 
 local parts = {'s', 'a', 'm', 'q', 'n', 't', 'c', 'g', 'o', 'f', 'p', 'l', 'z'}
 
 -- retire remembers a settled entry and forgets the oldest ones.
 local function retire(key)
-  redis.call('LPUSH', D, key)
-  while redis.call('LLEN', D) > remember do
+  local length = redis.call('LPUSH', D, key)
+  while length > remember do
+    length = length - 1
     local oldest = redis.call('RPOP', D)
     local names = {}
     for i, part in ipairs(parts) do

@@ -12,8 +12,8 @@ if entry[1] ~= 'released' then
   if not accounts then
     return {'noaccount', id}
   end
-  unhold(accounts, pool, key, entry[1], entry[3])
   redis.call('HSET', E, key .. '|s', 'released', key .. '|p', proof)
+  unhold(accounts, pool, key, entry[1], entry[3])
   retire(key)
 end
 return balance({'ok'}, id)
