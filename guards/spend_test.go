@@ -63,6 +63,7 @@ type billing struct {
 	wait   chan struct{}
 	fail   error
 	silent bool
+	panics bool
 }
 
 func (*billing) Name() string { return "dear" }
@@ -81,6 +82,9 @@ func (b *billing) GenerateContent(ctx context.Context, req *model.LLMRequest, _ 
 		if b.fail != nil {
 			yield(nil, b.fail)
 			return
+		}
+		if b.panics {
+			panic("a model that breaks")
 		}
 		out := req.Config.MaxOutputTokens
 		b.mu.Lock()
@@ -189,6 +193,7 @@ func TestSpendSettles(t *testing.T) {
 		"usage":                       {&billing{}, "0.29901"},
 		"no usage":                    {&billing{silent: true}, "all"},
 		"an error documented as free": {&billing{fail: fmt.Errorf("failed to call model: %w", genai.APIError{Code: 503, Message: "overloaded"})}, "0"},
+		"a panic":                     {&billing{panics: true}, "all"},
 		"any other error":             {&billing{fail: errors.New("connection reset")}, "all"},
 	} {
 		t.Run(name, func(t *testing.T) {
