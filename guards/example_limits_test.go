@@ -41,7 +41,7 @@ func ExampleFinish() {
 	ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{callbackstest.Tool("report")}}))
 	// Output:
 	// calls: report
-	// reads: map[error:report refused, correct it and call it again: /: missing property 'summary']
+	// reads: map[error:report refused, correct it and call it again: /: required: missing properties: ["summary"]]
 	// calls: report
 	// reads: map[result:ok]
 }

@@ -101,7 +101,7 @@ func TestFinishSaysWhatIsWrong(t *testing.T) {
 	require.NoError(t, err)
 	out := play(t, a)
 	require.NoError(t, out.err)
-	require.Equal(t, "report refused, correct it and call it again: /: additional properties 'extra' not allowed; /confidence: value must be one of 'high', 'low'; /pages/0: got string, want integer", responses(out.events)[0]["error"])
+	require.Equal(t, "report refused, correct it and call it again: /: unexpected additional properties [\"extra\"]; /confidence: enum: maybe does not equal any of: [high low]; /pages/0: type: one has type \"string\", want \"integer\"", responses(out.events)[0]["error"])
 	ev := rec.Events(callbacks.StepTool)[0]
 	require.Equal(t, guards.CodeInvalidFinish, ev.Code)
 	require.Equal(t, "4 errors, at /, /confidence, /pages/0", ev.Reason, "no value of an argument")
@@ -192,5 +192,5 @@ func TestFinishNonsense(t *testing.T) {
 	res := callbackstest.BeforeTool(t, guards.Finish("report", findingSchema), callbackstest.Tool("report"), map[string]any{"summary": math.NaN()})
 	require.Equal(t, map[string]any{"error": "report refused, correct it and call it again: /: not JSON"}, res)
 	res = callbackstest.BeforeTool(t, guards.Finish("report", findingSchema), callbackstest.Tool("report"), nil)
-	require.Contains(t, res["error"], "missing properties 'summary', 'confidence'")
+	require.Contains(t, res["error"], `missing properties: ["summary" "confidence"]`)
 }

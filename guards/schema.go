@@ -4,16 +4,14 @@
 package guards
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
-	"strings"
+	"strconv"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // A schemaCheck returns what is wrong with arguments, by place.
@@ -24,8 +22,6 @@ type problem struct{ at, what string }
 // String writes the problem for a model.
 func (p problem) String() string { return p.at + ": " + p.what }
 
-var schemaPrinter = message.NewPrinter(language.English)
-
 // compileSchema returns nil for a nil schema.
 func compileSchema(schema any) (schemaCheck, error) {
 	if schema == nil {
@@ -35,17 +31,16 @@ func compileSchema(schema any) (schemaCheck, error) {
 	if err != nil {
 		return nil, fmt.Errorf("guards: the schema is not JSON: %w", err)
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(enc))
-	if err != nil {
-		return nil, fmt.Errorf("guards: the schema is not JSON: %w", err)
-	}
-	const name = "finish.json"
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	if err := c.AddResource(name, doc); err != nil {
+	var root jsonschema.Schema
+	if err := json.Unmarshal(enc, &root); err != nil {
 		return nil, fmt.Errorf("guards: the schema: %w", err)
 	}
-	compiled, err := c.Compile(name)
+	if err := knownTypes(&root); err != nil {
+		return nil, fmt.Errorf("guards: the schema: %w", err)
+	}
+	// No loader: a reference out of the schema is an error, a check reads no file and no
+	// network.
+	compiled, err := root.Resolve(nil)
 	if err != nil {
 		return nil, fmt.Errorf("guards: the schema: %w", err)
 	}
@@ -57,38 +52,90 @@ func compileSchema(schema any) (schemaCheck, error) {
 		if err != nil {
 			return []problem{{"/", "not JSON"}}
 		}
-		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(enc))
-		if err != nil {
+		var v any
+		if err := json.Unmarshal(enc, &v); err != nil {
 			return []problem{{"/", "not JSON"}}
 		}
-		var invalid *jsonschema.ValidationError
-		switch err := compiled.Validate(v); {
-		case err == nil:
+		if err = compiled.Validate(v); err == nil {
 			return nil
-		case errors.As(err, &invalid):
-			return problems(nil, invalid)
-		default:
-			return []problem{{"/", "not valid"}}
 		}
+		if found := problems(&root, v, ""); len(found) > 0 {
+			return found
+		}
+		return []problem{{"/", complaint(err)}} // in a part that a reference names
 	}, nil
 }
 
-// noLoader refuses references out of the schema: a check reads no file and no network.
-type noLoader struct{}
-
-// Load implements jsonschema.URLLoader.
-func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("a reference to %q: the schema must be whole in itself", url)
+// knownTypes refuses what no value can ever be; the validator lets it stand.
+func knownTypes(s *jsonschema.Schema) error {
+	if s == nil {
+		return nil
+	}
+	for _, name := range append(slices.Clone(s.Types), s.Type) {
+		switch name {
+		case "", "null", "boolean", "integer", "number", "string", "array", "object":
+		default:
+			return fmt.Errorf("there is no type %q", name)
+		}
+	}
+	for _, p := range s.Properties {
+		if err := knownTypes(p); err != nil {
+			return err
+		}
+	}
+	return knownTypes(s.Items)
 }
 
-// problems are the innermost causes, in the order of their places.
-func problems(to []problem, e *jsonschema.ValidationError) []problem {
-	if len(e.Causes) == 0 {
-		to = append(to, problem{"/" + strings.Join(e.InstanceLocation, "/"), e.ErrorKind.LocalizedString(schemaPrinter)})
+// problems goes down properties and items to the innermost places that are wrong; the
+// validator by itself stops at the first.
+func problems(s *jsonschema.Schema, v any, at string) []problem {
+	if s == nil {
+		return nil
 	}
-	for _, c := range e.Causes {
-		to = problems(to, c)
+	own := *s
+	var out []problem
+	switch v := v.(type) {
+	case map[string]any:
+		own.Properties = maps.Clone(s.Properties)
+		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+			if e, ok := v[name]; ok {
+				out = append(out, problems(s.Properties[name], e, at+"/"+name)...)
+			}
+			own.Properties[name] = &jsonschema.Schema{}
+		}
+	case []any:
+		own.Items = nil
+		for i, e := range v {
+			out = append(out, problems(s.Items, e, at+"/"+strconv.Itoa(i))...)
+		}
 	}
-	slices.SortStableFunc(to, func(a, b problem) int { return strings.Compare(a.at, b.at) })
-	return to
+	// What refers to elsewhere in the whole schema can't be resolved in a part of it.
+	compiled, err := own.Resolve(nil)
+	if err != nil {
+		return out
+	}
+	if err := compiled.Validate(v); err != nil {
+		out = append([]problem{{"/" + trimSlash(at), complaint(err)}}, out...)
+	}
+	return out
+}
+
+func trimSlash(at string) string {
+	if at == "" {
+		return ""
+	}
+	return at[1:]
+}
+
+var validatingPrefix = regexp.MustCompile(`^(?:validating [^:]*: )+`)
+
+// mostOfComplaint bounds a sentence that may quote what the model wrote.
+const mostOfComplaint = 200
+
+func complaint(err error) string {
+	what := []rune(validatingPrefix.ReplaceAllString(err.Error(), ""))
+	if len(what) > mostOfComplaint {
+		what = append(what[:mostOfComplaint], '…')
+	}
+	return string(what)
 }
