@@ -241,7 +241,8 @@ func (b *builder) config(name, description string, instruction text.Key, tools .
 }
 
 func (b *builder) agentBudget() callbacks.Guard {
-	return guards.CallBudgetWith(guards.CallBudgetOptions{Calls: b.o.AgentCalls})
+	// The clock starts at the first call: the writer works through every review round.
+	return guards.CallBudgetWith(guards.CallBudgetOptions{Calls: b.o.AgentCalls, Time: guards.DefaultRunTime})
 }
 
 func (b *builder) researcher(l lookup) (member, error) {
