@@ -38,8 +38,8 @@ const (
 	DefaultRunTime     = 300 * time.Second
 )
 
-// Unlimited is no limit, as one of [CallBudgetOptions]; for Time, whose unit is
-// the nanosecond, it is 292 years.
+// Unlimited is no limit, in [CallBudgetOptions]; as Time, whose unit is the nanosecond,
+// it is 292 years.
 const Unlimited = math.MaxInt
 
 // Codes of refusals by a [CallBudget]. The first three are statuses of a Run.
@@ -186,11 +186,13 @@ func callBudget(o CallBudgetOptions, a *account, asPlugin bool) callbacks.Guard 
 		Info: func() callbacks.Info {
 			info := callbacks.Info{
 				Limits: b.limits(),
-				Tools:  slices.Sorted(maps.Keys(b.PerTool)),
 				// Without the wrapper, as a plugin, retries inside the chain are not
 				// seen, but then there are none: a plugin wraps no model.
 				Needs: []callbacks.Hook{callbacks.HookBeforeModel, callbacks.HookObserve},
 				After: []string{reaskName, finishName},
+			}
+			if b.Scope == ScopeAgent { // agents of a Run need not all have the tool
+				info.Tools = slices.Sorted(maps.Keys(b.PerTool))
 			}
 			if b.Tell {
 				info.After = append(info.After, isolateName)
