@@ -56,6 +56,9 @@
 // as by Deny and the agent fails in place of its next model call; from before_agent it
 // is an End.
 //
+// ADK shares one state delta among the events of a step. Leave Actions of a partial event
+// alone: the step that goes on may still write to it.
+//
 // An agent that is refused five times in a row without a call of its model in between,
 // which is what an unbounded loop around an ended agent does, stops the Run.
 //
