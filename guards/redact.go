@@ -188,7 +188,8 @@ func (m *masker) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sessi
 // MaskEvent masks everything of an event that is stored or shown: text, calls,
 // responses, state, output, metadata, error, transcriptions. What the event refers to
 // is replaced, not changed: ADK runs the calls of the same content afterwards. Chunks
-// of a stream are left alone: a value cut over two of them can't be seen in one.
+// of a stream are left alone, without their state delta: a value cut over two of them can't be seen in
+// one, and the delta comes again with the whole event.
 func MaskEvent(r *redact.Redactor, ev *session.Event) error {
 	if ev.Content != nil && !ev.Partial {
 		c := *ev.Content
@@ -202,6 +203,11 @@ func MaskEvent(r *redact.Redactor, ev *session.Event) error {
 		}
 		maskContent(r, &c)
 		ev.Content = &c
+	}
+	if ev.Partial {
+		// A chunk is not stored, and its state delta is the whole event's, which the step
+		// that goes on may still write to.
+		ev.Actions.StateDelta = nil
 	}
 	for k, v := range ev.Actions.StateDelta {
 		masked, counts, err := r.Value(v)
