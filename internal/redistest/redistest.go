@@ -5,14 +5,14 @@
 package redistest
 
 import (
+	"bufio"
 	"net"
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // A Server is a redis-server that lives as long as the test.
@@ -50,16 +50,29 @@ func start(t testing.TB, bin string, port int) *Server {
 	}
 	s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), cmd: cmd}
 	t.Cleanup(s.Stop)
-	client := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1})
-	defer func() { _ = client.Close() }()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-		if client.Ping(t.Context()).Err() == nil {
+		if s.answers() {
 			return s
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	s.Stop()
 	return nil
+}
+
+// answers reports whether the server answers a PING.
+func (s *Server) answers() bool {
+	conn, err := net.DialTimeout("tcp", s.Addr, time.Second)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(time.Second))
+	if _, err := conn.Write([]byte("PING\r\n")); err != nil {
+		return false
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	return err == nil && strings.HasPrefix(line, "+PONG")
 }
 
 // Stop kills the server.

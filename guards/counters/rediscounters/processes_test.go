@@ -70,8 +70,13 @@ func TestTwoProcessesShareALimit(t *testing.T) {
 // serve is one of the two processes. They begin together.
 func serve(t *testing.T, addr string) {
 	client := connect(t, addr)
-	require.NoError(t, client.Incr(t.Context(), "ready").Err())
-	for client.Get(t.Context(), "ready").Val() != "2" {
+	require.NoError(t, client.Do(t.Context(), client.B().Incr().Key("ready").Build()).Error())
+	for {
+		ready, err := client.Do(t.Context(), client.B().Get().Key("ready").Build()).AsInt64()
+		require.NoError(t, err)
+		if ready == 2 {
+			break
+		}
 		time.Sleep(time.Millisecond)
 	}
 	store, err := rediscounters.New(client)

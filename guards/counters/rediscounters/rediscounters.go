@@ -10,19 +10,19 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
 
 	"github.com/gardefou/gardefou/guards/counters"
 )
 
 // Options are the options of [NewWith].
 type Options struct {
-	// Client is the connection. Required; the store does not close it. For exact counts
-	// set its MaxRetries to -1: a command that is sent again after its answer was lost is
-	// counted twice, so that less is allowed than the limit, never more.
-	Client redis.UniversalClient
+	// Client is the connection. Required; the store does not close it. A script is never
+	// sent again by itself: where its answer is lost the store is unavailable.
+	Client rueidis.Client
 	// Prefix comes before every key. Empty means "gardefou:".
 	Prefix string
 	// TTL is how long a counter or history lives from its first use. Zero means
@@ -33,13 +33,13 @@ type Options struct {
 // Store is a [counters.Store] on Redis 3.2 or later, one script per operation. With
 // Redis Cluster every operation stays on one slot.
 type Store struct {
-	client redis.UniversalClient
+	client rueidis.Client
 	prefix string
-	ttl    int64
+	ttl    string // in milliseconds
 }
 
 // New returns a store on client.
-func New(client redis.UniversalClient) (*Store, error) { return NewWith(Options{Client: client}) }
+func New(client rueidis.Client) (*Store, error) { return NewWith(Options{Client: client}) }
 
 // NewWith is [New] with options.
 func NewWith(o Options) (*Store, error) {
@@ -55,7 +55,7 @@ func NewWith(o Options) (*Store, error) {
 	if o.Prefix == "" {
 		o.Prefix = "gardefou:"
 	}
-	return &Store{client: o.Client, prefix: o.Prefix, ttl: o.TTL.Milliseconds()}, nil
+	return &Store{client: o.Client, prefix: o.Prefix, ttl: decimal(o.TTL.Milliseconds())}, nil
 }
 
 var (
@@ -68,15 +68,15 @@ var (
 	//go:embed settle.lua
 	settleSource string
 
-	takeScript   = redis.NewScript(takeSource)
-	addScript    = redis.NewScript(addSource)
-	pushScript   = redis.NewScript(pushSource)
-	settleScript = redis.NewScript(settleSource)
+	takeScript   = rueidis.NewLuaScript(takeSource)
+	addScript    = rueidis.NewLuaScript(addSource)
+	pushScript   = rueidis.NewLuaScript(pushSource)
+	settleScript = rueidis.NewLuaScript(settleSource)
 )
 
 // Take implements [counters.Store].
 func (s *Store) Take(ctx context.Context, key string, n, limit int64) (used int64, ok bool, err error) {
-	got, err := takeScript.Run(ctx, s.client, s.keys(key)[:1], s.ttl, n, limit).Int64Slice()
+	got, err := takeScript.Exec(ctx, s.client, s.keys(key)[:1], []string{s.ttl, decimal(n), decimal(limit)}).AsIntSlice()
 	if err != nil {
 		return 0, false, failed("take", err)
 	}
@@ -88,7 +88,7 @@ func (s *Store) Take(ctx context.Context, key string, n, limit int64) (used int6
 
 // Add implements [counters.Store].
 func (s *Store) Add(ctx context.Context, key string, n int64) (int64, error) {
-	got, err := addScript.Run(ctx, s.client, s.keys(key)[:1], s.ttl, n).Int64()
+	got, err := addScript.Exec(ctx, s.client, s.keys(key)[:1], []string{s.ttl, decimal(n)}).AsInt64()
 	if err != nil {
 		return 0, failed("add", err)
 	}
@@ -97,7 +97,7 @@ func (s *Store) Add(ctx context.Context, key string, n int64) (int64, error) {
 
 // Push implements [counters.Store].
 func (s *Store) Push(ctx context.Context, key string, e counters.Entry, keep int) ([]counters.Entry, error) {
-	got, err := pushScript.Run(ctx, s.client, s.keys(key)[1:], s.ttl, e.ID, e.Call, e.Result, keep).StringSlice()
+	got, err := pushScript.Exec(ctx, s.client, s.keys(key)[1:], []string{s.ttl, e.ID, e.Call, e.Result, strconv.Itoa(keep)}).AsStrSlice()
 	if err != nil {
 		return nil, failed("push", err)
 	}
@@ -113,7 +113,7 @@ func (s *Store) Push(ctx context.Context, key string, e counters.Entry, keep int
 
 // Settle implements [counters.Store].
 func (s *Store) Settle(ctx context.Context, key, id, result string) error {
-	if err := settleScript.Run(ctx, s.client, s.keys(key)[1:], s.ttl, id, result).Err(); err != nil {
+	if err := settleScript.Exec(ctx, s.client, s.keys(key)[1:], []string{s.ttl, id, result}).Error(); err != nil && !rueidis.IsRedisNil(err) {
 		return failed("settle", err)
 	}
 	return nil
@@ -125,6 +125,8 @@ func (s *Store) keys(key string) []string {
 	base := s.prefix + "{" + key + "}"
 	return []string{base, base + ":calls", base + ":results"}
 }
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
 func failed(op string, err error) error {
 	return fmt.Errorf("rediscounters: %s: %w: %w", op, counters.ErrUnavailable, err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -17,15 +17,13 @@ import (
 	"github.com/gardefou/gardefou/internal/redistest"
 )
 
-// The client's pool keeps dialling a dead server for a while after it is closed.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func connect(t testing.TB, addr string) *redis.Client {
+func connect(t testing.TB, addr string) rueidis.Client {
 	t.Helper()
-	c := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialTimeout: time.Second, DialerRetries: 1})
-	t.Cleanup(func() { c.Close() })
+	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, DisableCache: true, DisableRetry: true})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
 	return c
 }
 
@@ -35,11 +33,14 @@ func TestStore(t *testing.T) {
 	s, err := rediscounters.New(client)
 	require.NoError(t, err)
 	counterstest.Test(t, s)
-	for _, key := range client.Keys(t.Context(), "*").Val() {
+	keys, err := client.Do(t.Context(), client.B().Keys().Pattern("*").Build()).AsStrSlice()
+	require.NoError(t, err)
+	for _, key := range keys {
 		require.Contains(t, key, "gardefou:{")
-		ttl := client.PTTL(t.Context(), key).Val()
-		require.Greater(t, ttl, time.Duration(0), "%s must not live for ever", key)
-		require.LessOrEqual(t, ttl, counters.DefaultTTL)
+		ttl, err := client.Do(t.Context(), client.B().Pttl().Key(key).Build()).AsInt64()
+		require.NoError(t, err)
+		require.Positive(t, ttl, "%s must not live for ever", key)
+		require.LessOrEqual(t, ttl, counters.DefaultTTL.Milliseconds())
 	}
 
 	srv.Stop()
@@ -55,6 +56,6 @@ func TestStore(t *testing.T) {
 func TestNonsense(t *testing.T) {
 	_, err := rediscounters.New(nil)
 	require.Error(t, err)
-	_, err = rediscounters.NewWith(rediscounters.Options{Client: connect(t, "127.0.0.1:1"), TTL: -time.Second})
+	_, err = rediscounters.NewWith(rediscounters.Options{Client: connect(t, redistest.Start(t).Addr), TTL: -time.Second})
 	require.Error(t, err)
 }
