@@ -22,9 +22,9 @@ func TestContract(t *testing.T) {
 	client := s.client()
 	ledgertest.Run(t, func(t *testing.T) ledgertest.Fixture {
 		return ledgertest.Fixture{
-			Ledger: s.ledger(redisledger.Options{}),
+			Ledger: s.ledger(redisledger.Options{AllowDelayedFsync: true}),
 			Elapse: func(d time.Duration) { shiftLeases(t, client, d) },
-			Reopen: func(*testing.T) ledger.Ledger { return s.ledger(redisledger.Options{}) },
+			Reopen: func(*testing.T) ledger.Ledger { return s.ledger(redisledger.Options{AllowDelayedFsync: true}) },
 		}
 	})
 }

@@ -50,9 +50,11 @@ type Options struct {
 	Remember int
 	// AssumeDurable skips the look at Redis' configuration, for servers that forbid CONFIG.
 	AssumeDurable bool
-	// FsyncAlways also requires appendfsync always. Without it a power failure of Redis'
-	// machine can lose the last second, which running processes notice and new ones don't.
-	FsyncAlways bool
+	// AllowDelayedFsync also accepts appendfsync everysec and no. A crash of Redis can then
+	// lose what it acknowledged: with everysec about the last second, also where only the
+	// process dies, as Redis puts off the write while an fsync runs. Processes that saw the
+	// lost changes notice and refuse; new ones can not.
+	AllowDelayedFsync bool
 }
 
 // ErrNotDurable is wrapped when Redis would lose acknowledged writes in a crash.
@@ -73,8 +75,8 @@ type Ledger struct {
 // lost is a version no task reaches.
 const lost int64 = 1 << 53
 
-// New connects to Redis and checks that it keeps what it acknowledges: append-only file on, and
-// no eviction. The error matches [ledger.ErrUnavailable], or [ErrNotDurable] too.
+// New connects to Redis and checks that it keeps what it acknowledges: append-only file on,
+// written to disk before the answer (appendfsync always), and no eviction. The error matches [ledger.ErrUnavailable], or [ErrNotDurable] too.
 func New(ctx context.Context, opts Options) (*Ledger, error) {
 	if opts.Timeout < 0 || opts.Attempts < 0 || opts.Remember < 0 {
 		return nil, errors.New("redisledger: Timeout, Attempts and Remember must not be negative")
@@ -127,7 +129,7 @@ func (l *Ledger) Shutdown() {
 func (l *Ledger) checkDurable(ctx context.Context) error {
 	for address, node := range l.client.Nodes() {
 		want := map[string]string{"appendonly": "yes", "maxmemory-policy": "noeviction"}
-		if l.opts.FsyncAlways {
+		if !l.opts.AllowDelayedFsync {
 			want["appendfsync"] = "always"
 		}
 		for name, value := range want {
@@ -139,7 +141,7 @@ func (l *Ledger) checkDurable(ctx context.Context) error {
 			case err != nil:
 				return fmt.Errorf("%w: %w", ledger.ErrUnavailable, err)
 			case got[name] != value:
-				return fmt.Errorf("%w: %s has %s %q, not %q", ErrNotDurable, address, name, got[name], value)
+				return fmt.Errorf("%w: %s has %s %q, not %q; set it with CONFIG SET and in redis.conf", ErrNotDurable, address, name, got[name], value)
 			}
 		}
 	}

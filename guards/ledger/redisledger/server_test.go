@@ -26,7 +26,7 @@ type server struct {
 	command *exec.Cmd
 }
 
-// startRedis starts a server with an append-only file. Without the binary the test is skipped,
+// startRedis starts a server with an append-only file that is on disk before the answer. Without the binary the test is skipped,
 // or fails when GARDEFOU_REDIS=required.
 func startRedis(t testing.TB, args ...string) *server {
 	t.Helper()
@@ -42,7 +42,7 @@ func startRedis(t testing.TB, args ...string) *server {
 	require.NoError(t, l.Close())
 	_, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
-	s := &server{t: t, address: address, args: append([]string{"--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "", "--appendonly", "yes"}, args...)}
+	s := &server{t: t, address: address, args: append([]string{"--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "", "--appendonly", "yes", "--appendfsync", "always"}, args...)}
 	s.start()
 	t.Cleanup(func() {
 		if s.command != nil {
