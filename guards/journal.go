@@ -49,8 +49,10 @@ type JournalOptions struct {
 // was refused has a refusal line, after its model or tool line where it has one: a
 // refused model call that never reached the model has none.
 //
-// Lines are written whole, one at a time, by any number of agents at once. The
-// journal fails open: see OnError.
+// Lines are written whole, one at a time, by any number of agents at once. With a
+// journal.Writer or journal.File of package guards/journal every line carries the hash
+// of the line before, and what was changed later is found. The journal fails open: see
+// OnError.
 func Journal(w io.Writer) callbacks.Guard { return JournalWith(JournalOptions{Writer: w}) }
 
 // JournalWith is [Journal] with options.

@@ -159,9 +159,10 @@ func TestFilesAreWhole(t *testing.T) {
 	require.Equal(t, "gardefou.report/1", rep["schema"])
 	lines, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
 	require.NoError(t, err)
-	appended, err := os.ReadFile(journal)
-	require.NoError(t, err)
-	require.Equal(t, string(lines), string(appended))
+	for _, j := range []string{dir, journal} {
+		v := command(t, "journal", "verify", j)
+		require.Equal(t, exitOK, v.code, v.stdout)
+	}
 	require.Contains(t, string(lines), `"kind":"end"`)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -176,14 +177,14 @@ func TestUnwritableFolder(t *testing.T) {
 	require.Contains(t, r.stderr, "-o:")
 }
 
-// A full disk: the device takes no byte.
+// A full disk: the device takes no byte, and that is said before anything is paid for.
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full here")
 	}
 	r := command(t, "--journal", "/dev/full", "Transports Kervalec")
-	require.Equal(t, exitFailed, r.code)
-	require.Contains(t, r.stderr, "journal could not be written")
+	require.Equal(t, exitRefused, r.code)
+	require.Contains(t, r.stderr, "--journal")
 }
 
 // standIn serves the sample set over HTTP as the public sources would.

@@ -45,13 +45,14 @@ type flags struct {
 	lang        string
 	quiet       bool
 
-	siren     string
-	format    string
-	out       string
-	journal   string
-	since     string
-	failOn    string
-	purchases int64
+	siren       string
+	format      string
+	out         string
+	journal     string
+	journalSize int64
+	since       string
+	failOn      string
+	purchases   int64
 }
 
 var formats = []string{"md", "json", "html", "csv"}
@@ -70,6 +71,8 @@ func (f *flags) check() error {
 		return refuse("--format must be one of %s, got %q", strings.Join(formats, ", "), f.format)
 	case f.failOn != "" && (f.threshold() < 1):
 		return refuse("--fail-on must be medium, high, critical or stop, got %q", f.failOn)
+	case f.journalSize < 0:
+		return refuse("--journal-max-bytes must not be negative, got %d", f.journalSize)
 	case f.purchases < 0:
 		return refuse("--annual-purchases must not be negative, got %d", f.purchases)
 	}

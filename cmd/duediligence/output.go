@@ -11,16 +11,21 @@ import (
 	"os"
 	"sync"
 
+	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/internal/files"
 	"github.com/gardefou/gardefou/pipeline/report"
 )
+
+// journalName is the journal in an output folder.
+const journalName = "journal.jsonl"
 
 // outputs are the files of one run. Those in the folder are written at the end, all
 // under temporary names first: a run that is interrupted leaves none of them.
 type outputs struct {
 	dir  string
-	file *os.File // --journal
-	buf  syncBuffer
+	file *journal.File // --journal
+	buf  bytes.Buffer
+	kept *journal.Writer // on buf, for the folder
 
 	mu         sync.Mutex
 	journalErr error
@@ -29,21 +34,13 @@ type outputs struct {
 func (f *flags) openOutputs() (*outputs, error) {
 	o := &outputs{dir: f.out}
 	if f.out != "" {
-		if err := os.MkdirAll(f.out, 0o755); err != nil {
+		if err := writable(f.out); err != nil {
 			return nil, refuse("-o: %v", err)
 		}
-		// Better to fail now than after the work is paid for.
-		probe, err := os.CreateTemp(f.out, ".duediligence-*")
-		if err != nil {
-			return nil, refuse("-o: the folder can't be written to: %v", err)
-		}
-		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
-		if err != nil {
-			return nil, refuse("-o: %v", err)
-		}
+		o.kept = journal.NewWriter(&o.buf)
 	}
 	if f.journal != "" {
-		file, err := os.OpenFile(f.journal, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		file, err := journal.OpenFile(f.journal, journal.FileOptions{MaxBytes: f.journalSize})
 		if err != nil {
 			return nil, refuse("--journal: %v", err)
 		}
@@ -52,13 +49,26 @@ func (f *flags) openOutputs() (*outputs, error) {
 	return o, nil
 }
 
+// writable makes a folder and a file in it: better to fail now than after the work is
+// paid for.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(dir, ".duediligence-*")
+	if err != nil {
+		return fmt.Errorf("the folder can't be written to: %w", err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
 // journal is where the journal's lines go, or nil where nobody wants them.
 func (o *outputs) journal() io.Writer {
 	switch {
-	case o.dir != "" && o.file != nil:
-		return io.MultiWriter(&o.buf, o.file)
-	case o.dir != "":
-		return &o.buf
+	case o.kept != nil && o.file != nil:
+		return io.MultiWriter(o.kept, o.file)
+	case o.kept != nil:
+		return o.kept
 	case o.file != nil:
 		return o.file
 	default:
@@ -74,14 +84,31 @@ func (o *outputs) journalFailed(err error) {
 	}
 }
 
+// close writes the closing records. It may be called more than once.
 func (o *outputs) close() {
+	if o.kept != nil {
+		o.journalFailed(o.kept.Close())
+	}
 	if o.file != nil {
 		o.journalFailed(o.file.Close())
 	}
 }
 
-// write puts the report and the journal into the folder.
+// head names the last line of the journal, for who keeps it elsewhere.
+func (o *outputs) head() (journal.Head, bool) {
+	switch {
+	case o.file != nil:
+		return o.file.Head(), true
+	case o.kept != nil:
+		return o.kept.Head(), true
+	default:
+		return journal.Head{}, false
+	}
+}
+
+// write ends the journal and puts it and the report into the folder.
 func (o *outputs) write(r report.Report, lang report.Lang) error {
+	o.close()
 	o.mu.Lock()
 	err := o.journalErr
 	o.mu.Unlock()
@@ -96,23 +123,6 @@ func (o *outputs) write(r report.Report, lang report.Lang) error {
 		files.File{Name: "report.md", Data: []byte(r.Markdown(lang))},
 		files.File{Name: "report.html", Data: r.HTML(lang)},
 		files.File{Name: "report.json", Data: r.JSON()},
-		files.File{Name: "journal.jsonl", Data: o.buf.Bytes()},
+		files.File{Name: journalName, Data: o.buf.Bytes()},
 	)
-}
-
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) Bytes() []byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return bytes.Clone(b.buf.Bytes())
 }

@@ -101,6 +101,9 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 		return failed(fmt.Errorf("writing the report: %w", err))
 	}
 	p.summary(outcome, f.out)
+	if head, ok := out.head(); ok {
+		p.line("%s", text.Get(p.lang, text.JournalHead, head))
+	}
 	if err := f.exit(outcome); err != nil {
 		return err
 	}

@@ -64,10 +64,11 @@ func newRootCommand() *cobra.Command {
 	fl.StringVar(&f.format, "format", "md", "format of the report on stdout: md, json, html or csv")
 	fl.StringVarP(&f.out, "output", "o", "", "also write report.md, .html, .json and journal.jsonl into this folder")
 	fl.StringVar(&f.journal, "journal", "", "append the journal, a JSON line for each step, to this file")
+	fl.Int64Var(&f.journalSize, "journal-max-bytes", 0, "begin a new journal file when it would grow over this size; 0 for never")
 	fl.StringVar(&f.since, "since", "", "the last report.json on this supplier: say what changed")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 7 where the rating is at least this: medium, high, critical or stop")
 	fl.Int64Var(&f.purchases, "annual-purchases", 0, "what you spend there in a year, in euros, to rate its dependency on you")
-	cmd.AddCommand(newRedactCommand(), newBatchCommand(), newPricesCommand())
+	cmd.AddCommand(newRedactCommand(), newBatchCommand(), newPricesCommand(), newJournalCommand())
 	return cmd
 }
 
@@ -90,8 +91,13 @@ func (f *flags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.ledger, "ledger", "memory", "where spending is kept: memory, file:PATH or redis://HOST:PORT")
 	fl.StringVar(&f.priceFile, "price-file", "", "LiteLLM's model_prices_and_context_window.json, to override built-in prices")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time allowed for the whole run")
-	fl.StringVar(&f.lang, "lang", "", "language of the report, en or fr (default: from LANG)")
+	f.registerLang(cmd)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary on stderr")
+}
+
+// registerLang adds the language of texts for people.
+func (f *flags) registerLang(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.lang, "lang", "", "language of texts, en or fr (default: from LANG)")
 }
 
 // query puts the argument and --siren together.

@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/internal/files"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/report"
@@ -265,15 +266,18 @@ func (b *batch) id() string { return b.started.UTC().Format(time.RFC3339Nano) }
 
 func (b *batch) run(ctx context.Context, subject supplier.Subject, query, dir string) ([]string, error) {
 	o := b.o.Pipeline
-	var journal bytes.Buffer
-	var mu sync.Mutex
-	o.Journal, o.JournalError, o.Observe, o.Previous = lockedWriter{&mu, &journal}, nil, nil, nil
+	var lines bytes.Buffer
+	chain := journal.NewWriter(&lines)
+	o.Journal, o.JournalError, o.Observe, o.Previous = chain, nil, nil, nil
 	p, err := pipeline.New(o)
 	if err != nil {
 		return nil, err
 	}
 	out, err := p.Run(ctx, subject, query)
 	if err != nil {
+		return nil, err
+	}
+	if err := chain.Close(); err != nil {
 		return nil, err
 	}
 	cells := out.Report.CSVRow()
@@ -291,22 +295,11 @@ func (b *batch) run(ctx context.Context, subject supplier.Subject, query, dir st
 		files.File{Name: reportFile, Data: out.Report.JSON()},
 		files.File{Name: "report.md", Data: []byte(out.Report.Markdown(lang))},
 		files.File{Name: "report.html", Data: out.Report.HTML(lang)},
-		files.File{Name: "journal.jsonl", Data: journal.Bytes()},
+		files.File{Name: "journal.jsonl", Data: lines.Bytes()},
 		files.File{Name: rowFile, Data: row.Bytes()},
 	); err != nil {
 		return nil, err
 	}
 	b.mark(dir)
 	return cells, nil
-}
-
-type lockedWriter struct {
-	mu *sync.Mutex
-	w  io.Writer
-}
-
-func (l lockedWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
 }

@@ -1,0 +1,132 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+const journalHelp = `Reads the journal of runs: the file of --journal, or journal.jsonl of an output folder.
+
+Every line of a journal carries the hash of the line before it. A journal that grew
+into several files (run.000001.jsonl, …, run.jsonl) is named by its last, or by its
+folder.`
+
+func newJournalCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "journal", Short: "Verify, count and show the journal of runs", Long: journalHelp, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(newJournalVerifyCommand())
+	return cmd
+}
+
+// journalFiles are the files that the arguments name: a folder stands for its journal.
+func journalFiles(args []string) []string {
+	var files []string
+	for _, arg := range args {
+		if info, err := os.Stat(arg); err == nil && info.IsDir() {
+			arg = filepath.Join(arg, journalName)
+		}
+		if len(args) > 1 {
+			files = append(files, arg)
+		} else {
+			files = journal.Files(arg)
+		}
+	}
+	return files
+}
+
+func newJournalVerifyCommand() *cobra.Command {
+	var f flags
+	var head string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify FILE|DIR...",
+		Short: "Find edited, removed, inserted, moved and cut lines",
+		Long: `Verifies the chain of a journal and says where it was edited, where lines were removed,
+inserted or moved, and whether it was cut.
+
+A chain can't show by itself that a journal was cut right after an earlier closing
+record or was written anew as a whole. Note the head that a run prints somewhere else
+and hand it to --head.
+
+Exit codes: 0 whole; 1 faults were found; 2 the file can't be read.`,
+		Example: "  duediligence journal verify dossier/\n  duediligence journal verify runs.jsonl --head 42:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			lang, err := f.language()
+			if err != nil {
+				return err
+			}
+			var o journal.VerifyOptions
+			if head != "" {
+				if o.Head, err = journal.ParseHead(head); err != nil {
+					return refuse("--head: %v", err)
+				}
+			}
+			r, err := journal.VerifyFiles(o, journalFiles(args)...)
+			if err != nil {
+				return refuse("%v", err)
+			}
+			if asJSON {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(r)
+			} else {
+				err = printVerified(cmd.OutOrStdout(), lang, r, head != "")
+			}
+			if err != nil {
+				return failed(err)
+			}
+			if !r.OK() {
+				return &exitError{code: exitFailed}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&head, "head", "", "the head noted after a run, NUMBER:SHA-256: that line must be there")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON")
+	f.registerLang(cmd)
+	return cmd
+}
+
+func printVerified(w io.Writer, lang text.Lang, r journal.Report, headGiven bool) error {
+	var sb strings.Builder
+	if r.OK() {
+		sb.WriteString(text.Get(lang, text.JournalWhole, r.Lines, r.Head) + "\n")
+		if !headGiven {
+			sb.WriteString(text.Get(lang, text.JournalNoHead) + "\n")
+		}
+	} else {
+		sb.WriteString(text.Get(lang, text.JournalFaults, len(r.Faults), r.Lines) + "\n")
+	}
+	for _, f := range r.Faults {
+		line, colon := "  ", ": "
+		if lang == text.French {
+			colon = " : "
+		}
+		if f.File != "" {
+			line += f.File + ", "
+		}
+		line += text.Get(lang, text.JournalAt, f.Line) + colon + text.Get(lang, text.Key("journal.fault."+string(f.Kind)))
+		if f.From > 0 {
+			line += " (" + text.Get(lang, text.JournalMissing, f.From, max(f.From, f.To)) + ")"
+		}
+		sb.WriteString(line + "\n")
+	}
+	if r.Recovered > 0 {
+		sb.WriteString(text.Get(lang, text.JournalRecovered, r.Recovered) + "\n")
+	}
+	if r.Lost > 0 {
+		sb.WriteString(text.Get(lang, text.JournalLost, r.Lost) + "\n")
+	}
+	_, err := fmt.Fprint(w, sb.String())
+	return err
+}

@@ -1,0 +1,81 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gardefou/gardefou/guards/journal"
+)
+
+func TestJournalVerify(t *testing.T) {
+	dir := t.TempDir()
+	r := command(t, "-o", dir, "Transports Kervalec")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	head := regexp.MustCompile(`\d+:[0-9a-f]{64}`).FindString(r.stderr)
+	require.NotEmpty(t, head)
+
+	ok := command(t, "journal", "verify", dir, "--head", head)
+	require.Equal(t, exitOK, ok.code, ok.stderr)
+	require.Contains(t, ok.stdout, "whole")
+	require.NotContains(t, ok.stdout, "Without --head")
+	require.Contains(t, command(t, "journal", "verify", dir).stdout, "Without --head")
+
+	file := filepath.Join(dir, journalName)
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	lines[4] = bytes.Replace(lines[4], []byte(`"agent":"`), []byte(`"agent":"x`), 1)
+	require.NoError(t, os.WriteFile(file, bytes.Join(lines, nil), 0o600))
+	bad := command(t, "journal", "verify", file)
+	require.Equal(t, exitFailed, bad.code)
+	require.Contains(t, bad.stdout, "line 5: edited")
+	french := command(t, "journal", "verify", file, "--lang", "fr")
+	require.Contains(t, french.stdout, "ligne 5 : modifiée")
+	var rep journal.Report
+	require.NoError(t, json.Unmarshal([]byte(command(t, "journal", "verify", file, "--json").stdout), &rep))
+	require.Equal(t, []journal.Fault{{Kind: journal.FaultEdited, File: file, Line: 5}}, rep.Faults)
+
+	require.Equal(t, exitRefused, command(t, "journal", "verify", filepath.Join(dir, "none")).code)
+	require.Equal(t, exitRefused, command(t, "journal", "verify", file, "--head", "7").code)
+	require.Equal(t, exitRefused, command(t, "journal", "verify").code)
+	require.Contains(t, command(t, "journal", "--help").stdout, "verify")
+}
+
+// One journal of several runs that grew into several files verifies as one.
+func TestJournalOfSeveralRuns(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "runs.jsonl")
+	for range 3 {
+		r := command(t, "--journal", file, "--journal-max-bytes", "4000", "Transports Kervalec")
+		require.Equal(t, exitOK, r.code, r.stderr)
+	}
+	require.Greater(t, len(journal.Files(file)), 3)
+	ok := command(t, "journal", "verify", file)
+	require.Equal(t, exitOK, ok.code, ok.stdout)
+	ends := 0
+	for e, err := range journal.FileEntries(journal.Files(file)...) {
+		require.NoError(t, err)
+		if e.Kind == journal.KindEnd {
+			ends++
+			require.Equal(t, 8, e.ModelCalls)
+		}
+	}
+	require.Equal(t, 3, ends)
+	require.NoError(t, os.Remove(journal.Files(file)[1]))
+	require.Equal(t, exitFailed, command(t, "journal", "verify", file).code)
+
+	held, err := journal.OpenFile(file, journal.FileOptions{})
+	require.NoError(t, err)
+	defer held.Close()
+	busy := command(t, "--journal", file, "Transports Kervalec")
+	require.Equal(t, exitRefused, busy.code)
+	require.Contains(t, busy.stderr, "another process")
+}
