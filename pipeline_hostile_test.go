@@ -106,6 +106,9 @@ func verdictOf(out *pipeline.Outcome) verdict {
 		Risk: out.Report.Risk, Decision: out.Report.Summary.Decision, Score: out.Report.Summary.Score, Reasons: out.Report.Summary.Reasons,
 		Checks: out.Report.Checks, Findings: map[string][]string{}, Status: out.Result.Status,
 	}
+	if v.Status == callbacks.StatusLanded {
+		v.Status = callbacks.StatusDone // a model that argues with the name may need its last call
+	}
 	for _, e := range out.Report.Evidence {
 		v.Evidence = append(v.Evidence, e.ID+" "+e.Source+" "+e.Date)
 	}

@@ -193,7 +193,7 @@ func TestALoopingModelStopsAtItsBudgetWhileSiblingsFinish(t *testing.T) {
 			return
 		}
 		require.Equal(t, 4, looping.Calls())
-		require.Equal(t, callbacks.StatusDone, out.Result.Status)
+		require.Equal(t, callbacks.StatusLanded, out.Result.Status)
 		var reported []string
 		for _, f := range out.Findings {
 			reported = append(reported, f.Agent)
@@ -328,7 +328,8 @@ func TestOutOfCalls(t *testing.T) {
 			o.MaxCalls = calls
 			out := research(t, o, kervalec)
 			if calls == 8 {
-				require.Equal(t, callbacks.StatusDone, out.Result.Status)
+				require.Equal(t, callbacks.StatusLanded, out.Result.Status, "the last call is the reviewer's answer")
+				require.False(t, out.Report.Narrative.Template)
 				continue
 			}
 			require.Equal(t, callbacks.StatusCallsExhausted, out.Result.Status)
@@ -338,6 +339,25 @@ func TestOutOfCalls(t *testing.T) {
 			require.Len(t, out.Report.Narrative.Sections, 4)
 			require.NotContains(t, out.Report.Markdown(report.English), "[guard]")
 		}
+	})
+}
+
+// Two calls are just enough for a researcher: the second is kept for its finding, and
+// a run in which everybody answered has no gap.
+func TestALandingIsNoGap(t *testing.T) {
+	eachForm(t, func(t *testing.T, o pipeline.Options) {
+		if o.AsPlugin {
+			t.Skip("as a plugin a budget is the run's")
+		}
+		o.AgentCalls = 2
+		out := research(t, o, kervalec)
+		require.Equal(t, callbacks.StatusLanded, out.Result.Status)
+		require.Len(t, out.Findings, 3)
+		require.False(t, out.Report.Narrative.Template)
+		o.AgentCalls = 0
+		plain := research(t, o, kervalec)
+		require.Equal(t, callbacks.StatusDone, plain.Result.Status)
+		require.Equal(t, plain.Report.Markdown(report.English), out.Report.Markdown(report.English))
 	})
 }
 

@@ -95,7 +95,8 @@ func (b *builder) reviewer() (member, error) {
 		return member{}, err
 	}
 	return member{
-		cfg: b.config(Reviewer, "Reviews the report.", text.InstructionReviewer, approve, change),
+		cfg:    b.config(Reviewer, "Reviews the report.", text.InstructionReviewer, approve, change),
+		answer: []string{ApproveReport, RequestChanges},
 		guards: []callbacks.Guard{
 			needsDraft(),
 			guards.AllowTools(ApproveReport, RequestChanges),

@@ -80,6 +80,7 @@ func (t *Team) Chains() []NamedChain { return t.chains }
 type member struct {
 	cfg    llmagent.Config
 	guards []callbacks.Guard // of this agent alone
+	answer []string          // the tools its answer is given through; none means its text
 }
 
 // New builds the team.
@@ -175,17 +176,18 @@ func (b *builder) build(m member) (agent.Agent, error) {
 		own = append(own, b.o.Extra[m.cfg.Name]...)
 		own = append(own, guards.Reask())
 		own = append(own, m.guards...)
-		own = append(own, b.shared()...)
+		own = append(own, b.shared(guards.Landing(m.answer...))...)
 	}
 	chain := callbacks.New(own...)
 	b.chains = append(b.chains, NamedChain{m.cfg.Name, chain})
 	return chain.NewAgent(m.cfg)
 }
 
-// shared are the guards that every agent has. Redact stands before whatever keeps
-// or writes results.
-func (b *builder) shared() []callbacks.Guard {
-	out := []callbacks.Guard{b.runBudget}
+// shared are the guards that every agent has. Landing keeps an agent's last call for its
+// answer and needs the budgets before it; Redact stands before whatever keeps or writes
+// results.
+func (b *builder) shared(landings ...callbacks.Guard) []callbacks.Guard {
+	out := append([]callbacks.Guard{b.runBudget}, landings...)
 	if b.o.Spend.Name != "" {
 		out = append(out, b.o.Spend)
 	}
@@ -199,13 +201,14 @@ func (b *builder) shared() []callbacks.Guard {
 }
 
 func (b *builder) pluginGuards() []callbacks.Guard {
-	var out []callbacks.Guard
+	var out, landings []callbacks.Guard
 	for _, m := range b.members {
 		for _, g := range append(b.o.Extra[m.cfg.Name], m.guards...) {
 			out = append(out, callbacks.ForAgents(g, m.cfg.Name))
 		}
+		landings = append(landings, callbacks.ForAgents(guards.Landing(m.answer...), m.cfg.Name))
 	}
-	return append(out, b.shared()...)
+	return append(out, b.shared(landings...)...)
 }
 
 // bare is an agent in plain ADK with the callbacks it can't work without: its question,
@@ -272,6 +275,7 @@ func (b *builder) researcher(l lookup) (member, error) {
 			guards.Loop(),
 			b.agentBudget(),
 		},
+		answer: []string{ReportFinding},
 	}, nil
 }
 

@@ -65,7 +65,9 @@ func (b *budget) admit(ctx context.Context, s step, hold bool) (whatIsLeft, erro
 	case full != nil:
 		detail := fmt.Sprintf("calls: %d/%d", used, full.limit)
 		if full == &meters[0] && kept > 0 && used < full.limit {
-			detail += fmt.Sprintf(", %d kept for landing", kept)
+			// The calls left are another agent's to answer with: stopping the Run here would
+			// take them from it.
+			return whatIsLeft{}, b.end(ctx, CodeCallsExhausted, fmt.Sprintf("%s, %d kept for landing", detail, kept))
 		}
 		return whatIsLeft{}, b.refuse(ctx, CodeCallsExhausted, detail)
 	}
@@ -112,17 +114,22 @@ func (r *budgetRun) keptForLanding(ctx context.Context, s step) int64 {
 	return kept
 }
 
+var budgetTexts = map[string][2]text.Key{
+	CodeCallsExhausted:  {text.BudgetCallsAgent, text.BudgetCallsRun},
+	CodeTokensExhausted: {text.BudgetTokensAgent, text.BudgetTokensRun},
+	CodeTimeExhausted:   {text.BudgetTimeAgent, text.BudgetTimeRun},
+	CodeCountersFailed:  {text.BudgetBrokenAgent, text.BudgetBrokenRun},
+}
+
 func (b *budget) refuse(ctx context.Context, code, detail string) *callbacks.Refusal {
-	keys := map[string][2]text.Key{
-		CodeCallsExhausted:  {text.BudgetCallsAgent, text.BudgetCallsRun},
-		CodeTokensExhausted: {text.BudgetTokensAgent, text.BudgetTokensRun},
-		CodeTimeExhausted:   {text.BudgetTimeAgent, text.BudgetTimeRun},
-		CodeCountersFailed:  {text.BudgetBrokenAgent, text.BudgetBrokenRun},
-	}[code]
 	if b.Scope == ScopeRun {
-		return callbacks.Stop(code, text.Get(langOf(ctx), keys[1])).WithDetail(detail).By(b.name)
+		return callbacks.Stop(code, text.Get(langOf(ctx), budgetTexts[code][1])).WithDetail(detail).By(b.name)
 	}
-	return callbacks.End(code, text.Get(langOf(ctx), keys[0])).WithDetail(detail).By(b.name)
+	return b.end(ctx, code, detail)
+}
+
+func (b *budget) end(ctx context.Context, code, detail string) *callbacks.Refusal {
+	return callbacks.End(code, text.Get(langOf(ctx), budgetTexts[code][0])).WithDetail(detail).By(b.name)
 }
 
 func (b *budget) broken(ctx context.Context, err error) *callbacks.Refusal {

@@ -4,6 +4,7 @@
 package guards_test
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -236,4 +237,42 @@ func TestLandingSpeaksFrench(t *testing.T) {
 	_, err = cfg.AfterModelCallbacks[0](actx, resp, nil)
 	require.NoError(t, err)
 	require.Contains(t, resp.Content.Parts[0].Text, "Pas de réponse")
+}
+
+// A run whose last calls are kept ends the agent that would take one, and goes on: the
+// agents they are kept for answer with them.
+func TestLandingInARunOutlivesAnAgentThatComesTooLate(t *testing.T) {
+	budget := guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 2, Scope: guards.ScopeRun})
+	rec := &callbackstest.Recorder{}
+	begun, ended := make(chan struct{}), make(chan struct{})
+	order := callbacks.Guard{
+		Name: "order",
+		BeforeTool: func(agent.Context, tool.Tool, map[string]any) (map[string]any, error) {
+			close(begun)
+			<-ended
+			return nil, nil
+		},
+		BeforeModel: func(ctx agent.Context, _ *model.LLMRequest) (*model.LLMResponse, error) {
+			if ctx.AgentName() == "late" {
+				<-begun
+			}
+			return nil, nil
+		},
+		Observe: func(_ context.Context, ev callbacks.Event) {
+			if ev.Step == callbacks.StepAgent && ev.Agent == "late" {
+				close(ended)
+			}
+		},
+	}
+	build := func(name string, turns ...callbackstest.Turn) agent.Agent {
+		a, err := callbacks.New(order, budget, guards.Landing(), rec.Guard()).NewAgent(llmagent.Config{
+			Name: name, Model: callbackstest.Script(turns...), Tools: []tool.Tool{callbackstest.Tool("lookup")},
+		})
+		require.NoError(t, err)
+		return a
+	}
+	out := play(t, parallel(t, build("early", callbackstest.Call("lookup", nil), callbackstest.Say("the answer")), build("late")))
+	require.NoError(t, out.err)
+	require.Equal(t, []string{"calls: 1/2, 1 kept for landing"}, refusalsOf(rec.Events()))
+	require.Equal(t, callbacks.StatusLanded, out.run.Outcome().Status)
 }

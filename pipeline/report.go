@@ -96,7 +96,7 @@ func (p *Pipeline) gaps(ctx context.Context, rec agents.Record, result callbacks
 			gaps = append(gaps, s)
 		}
 	}
-	if result.Status != callbacks.StatusDone {
+	if result.Status != callbacks.StatusDone && result.Status != callbacks.StatusLanded {
 		status := text.Get(lang, text.Key("run."+string(result.Status)))
 		if result.Reason != "" {
 			status += " (" + result.Reason + ")"
