@@ -88,6 +88,10 @@ func Script(turns ...Turn) *Model { return &Model{name: "scripted", turns: turns
 // Repeat makes the model start over after its last turn and returns it.
 func (m *Model) Repeat() *Model { m.loop = true; return m }
 
+// Named gives the model a name, for guards that look at it, as a price table does, and
+// returns it.
+func (m *Model) Named(name string) *Model { m.name = name; return m }
+
 // Name implements model.LLM.
 func (m *Model) Name() string { return m.name }
 
