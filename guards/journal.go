@@ -39,6 +39,8 @@ type JournalOptions struct {
 //	         tokens_cached, landed, outcome, guard, code, reason, ms
 //	tool     invocation, agent, tool, call_id, args, error, outcome, guard, code, reason,
 //	         cause, ms
+//	approval agent, tool, call_id, decision, by, asked, answered, always: what a person decided
+//	         about a tool call, before its tool line
 //	refusal  invocation, agent, step, tool, guard, code, reason, cause, outcome, stop
 //	spend    agent, what, calls, refused, reserved, charged, overrun, in USD as strings;
 //	         one for each agent and model or paid tool, before the last line
@@ -86,6 +88,8 @@ type journalRun struct {
 	begin                           sync.Once
 	mu                              sync.Mutex
 	modelCalls, toolCalls, refusals int
+	// approvals are the decisions that were written.
+	approvals int
 }
 
 type runLine struct {
@@ -190,6 +194,7 @@ func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
 			j.write(j.modelLine(id, ev))
 		}
 	case callbacks.StepTool:
+		j.approvals(run, state)
 		if ev.Outcome != callbacks.OutcomeWouldRefuse {
 			j.write(j.toolLine(id, ev))
 		}
@@ -255,6 +260,7 @@ func (j *journal) end(run *callbacks.Run, s *journalRun) {
 		Reason: j.mask(out.Reason), ModelCalls: s.modelCalls, ToolCalls: s.toolCalls, Refusals: s.refusals,
 	}
 	s.mu.Unlock()
+	j.approvals(run, s)
 	for _, line := range spendLinesKey.In(run).list() {
 		j.write(spendJournalLine{"spend", j.now(), run.ID(), line})
 	}
@@ -270,7 +276,7 @@ func (j *journal) cause(err error) string {
 	return j.mask(err.Error())
 }
 
-func (j *journal) now() string { return j.o.Now().UTC().Format(time.RFC3339Nano) }
+func (j *journal) now() string { return stamp(j.o.Now()) }
 
 func (j *journal) write(line any) {
 	var buf bytes.Buffer

@@ -1,0 +1,33 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards"
+)
+
+// BenchmarkContextPerStep measures what each guard of context, models and people adds to
+// the run of BenchmarkLimitsPerStep, over the same agent in plain ADK.
+func BenchmarkContextPerStep(b *testing.B) {
+	for _, bc := range []struct {
+		name string
+		gs   []callbacks.Guard
+	}{
+		{"empty chain", nil},
+		{"Confirm", []callbacks.Guard{guards.Confirm(yes{}, "lookup")}},
+	} {
+		b.Run(bc.name, func(b *testing.B) { benchRun(b, bc.gs) })
+	}
+}
+
+// yes approves at once.
+type yes struct{}
+
+func (yes) Ask(_ context.Context, q guards.Question) (guards.Answer, error) {
+	return q.Answer(true, "bench"), nil
+}

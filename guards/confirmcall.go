@@ -1,0 +1,196 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+type confirm struct {
+	o   ConfirmOptions
+	key *callbacks.Key[*standing]
+}
+
+// standing are the approvals that hold for the rest of a Run.
+type standing struct {
+	mu    sync.Mutex
+	calls map[string]bool
+}
+
+func newStanding() *standing { return &standing{calls: make(map[string]bool)} }
+
+func (s *standing) holds(call string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[call]
+}
+
+func (s *standing) add(call string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[call] = true
+}
+
+// wrapTool keeps the kind of a tool; one that does not run here stays as it is.
+func (c *confirm) wrapTool(t tool.Tool) tool.Tool {
+	if len(c.o.Tools) > 0 && !slices.Contains(c.o.Tools, t.Name()) {
+		return t
+	}
+	switch t := t.(type) {
+	case streamingTool:
+		return &confirmedStream{t, c}
+	case functionTool:
+		return &confirmedTool{t, c}
+	default:
+		return t
+	}
+}
+
+type confirmedTool struct {
+	functionTool
+	c *confirm
+}
+
+// Run implements ADK's function tool.
+func (t *confirmedTool) Run(ctx agent.Context, args any) (map[string]any, error) {
+	if err := t.c.approve(ctx, t.Name(), args); err != nil {
+		return nil, err
+	}
+	return t.functionTool.Run(ctx, args)
+}
+
+type confirmedStream struct {
+	streamingTool
+	c *confirm
+}
+
+// RunStream implements ADK's streaming tool.
+func (t *confirmedStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if err := t.c.approve(ctx, t.Name(), args); err != nil {
+			yield("", err)
+			return
+		}
+		t.streamingTool.RunStream(ctx, args)(yield)
+	}
+}
+
+// approve returns nil where the call may be made, or the refusal.
+func (c *confirm) approve(ctx agent.Context, name string, given any) error {
+	args, _ := given.(map[string]any)
+	if c.o.When != nil && !c.o.When(callbacks.Step{
+		Hook: callbacks.HookWrapTool, Invocation: ctx.InvocationID(), Agent: ctx.AgentName(), Branch: ctx.Branch(),
+		Tool: name, CallID: ctx.FunctionCallID(), Args: args,
+	}) {
+		return nil
+	}
+	always := c.bound(args)
+	held := fingerprint(name, always)
+	d := Decision{Agent: ctx.AgentName(), Tool: name, CallID: ctx.FunctionCallID(), Call: fingerprint(name, args), Asked: time.Now()}
+	if c.key.Of(ctx).holds(held) {
+		d.Outcome, d.Always = DecisionStanding, always
+		return d.settle(ctx, nil)
+	}
+	q := Question{
+		ID: rand.Text(), Call: d.Call, Agent: d.Agent, Tool: name, CallID: d.CallID, Asked: d.Asked, Until: d.Asked.Add(c.o.Timeout),
+		Args: copyObject(args), Always: copyObject(always), Lang: callbacks.Lang(ctx),
+	}
+	if run := callbacks.RunOf(ctx); run != nil {
+		q.Run = run.ID()
+	}
+	a, err := c.ask(ctx, q)
+	d.By = a.By
+	switch {
+	case err == errNoAnswerInTime: //nolint:errorlint // nobody wraps it
+		d.Outcome = DecisionTimedOut
+		return d.settle(ctx, callbacks.Deny(CodeApprovalTimeout, say(ctx, text.ConfirmTimeout)).WithDetail(fmt.Sprintf("no answer within %v", c.o.Timeout)))
+	case err != nil:
+		d.Outcome = DecisionFailed
+		return d.settle(ctx, callbacks.Deny(CodeApprovalFailed, say(ctx, text.ConfirmFailed)).WithCause(err))
+	case a.Question != q.ID || a.Call != q.Call:
+		d.Outcome = DecisionInvalid
+		return d.settle(ctx, invalid(ctx, "the answer is not to this question"))
+	case !a.Approved:
+		d.Outcome = DecisionRejected
+		return d.settle(ctx, callbacks.Deny(CodeApprovalRejected, say(ctx, text.ConfirmRejected)).WithDetail("rejected by "+cut(a.By)))
+	case fingerprint(name, args) != q.Call:
+		d.Outcome = DecisionInvalid
+		return d.settle(ctx, invalid(ctx, "the arguments changed while a person was asked"))
+	}
+	d.Outcome = DecisionApproved
+	if a.Always {
+		d.Always = always
+		c.key.Of(ctx).add(held)
+	}
+	return d.settle(ctx, nil)
+}
+
+func invalid(ctx agent.Context, detail string) *callbacks.Refusal {
+	return callbacks.Deny(CodeApprovalInvalid, say(ctx, text.ConfirmInvalid)).WithDetail(detail)
+}
+
+var errNoAnswerInTime = fmt.Errorf("guards: Confirm: %w", context.DeadlineExceeded)
+
+// ask waits for the approver no longer than it may, also where that does not heed its
+// context.
+func (c *confirm) ask(ctx context.Context, q Question) (Answer, error) {
+	late := func() error { return errNoAnswerInTime }
+	for a, err := range timed(ctx, c.o.Timeout, late, func() {}, func(ctx context.Context) iter.Seq2[Answer, error] {
+		return func(yield func(Answer, error) bool) { yield(c.o.Approver.Ask(ctx, q)) }
+	}) {
+		return a, err
+	}
+	return Answer{}, ctx.Err()
+}
+
+// bound is the part of the arguments that an Always is bound to.
+func (c *confirm) bound(args map[string]any) map[string]any {
+	if c.o.AlwaysArgs == nil {
+		return args
+	}
+	part := make(map[string]any, len(c.o.AlwaysArgs))
+	for _, name := range c.o.AlwaysArgs {
+		if v, ok := args[name]; ok {
+			part[name] = v
+		}
+	}
+	return part
+}
+
+// copyObject copies a JSON-like object, so that whoever gets the copy can't change the
+// original.
+func copyObject(m map[string]any) map[string]any {
+	c := make(map[string]any, len(m))
+	for k, v := range m {
+		c[k] = copyValue(v)
+	}
+	return c
+}
+
+func copyValue(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return copyObject(v)
+	case []any:
+		c := make([]any, len(v))
+		for i, e := range v {
+			c[i] = copyValue(e)
+		}
+		return c
+	default:
+		return v
+	}
+}

@@ -1,0 +1,77 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/adk/v2/agent"
+
+	"github.com/gardefou/gardefou/callbacks"
+)
+
+// DecisionOutcome is how a question for an approval ended: a closed set.
+type DecisionOutcome string
+
+// The outcomes of a question. Only the first two let the call be made.
+const (
+	DecisionApproved DecisionOutcome = "approved"
+	// DecisionStanding: an earlier answer holds for this call as well.
+	DecisionStanding DecisionOutcome = "approved_before"
+	DecisionRejected DecisionOutcome = "rejected"
+	DecisionTimedOut DecisionOutcome = "timed_out"
+	// DecisionInvalid: the answer was forged, used before, or to another call.
+	DecisionInvalid DecisionOutcome = "invalid"
+	DecisionFailed  DecisionOutcome = "failed"
+)
+
+// A Decision is what became of one call that needed an approval.
+type Decision struct {
+	Agent, Tool, CallID string
+	// Call names the tool and its arguments, as in [Question].
+	Call    string
+	Outcome DecisionOutcome
+	// By is who decided, as the approver says; empty where nobody did.
+	By string
+	// Always are the arguments for which the decision holds for the rest of the Run; nil
+	// where it holds for this call only.
+	Always   map[string]any
+	Asked    time.Time
+	Answered time.Time
+}
+
+// Decisions returns what people decided in ctx's Run so far, in the order they did.
+func Decisions(ctx context.Context) []Decision {
+	return decisionsKey.Of(ctx).since(0)
+}
+
+var decisionsKey = callbacks.NewKey(func() *decisions { return &decisions{} })
+
+type decisions struct {
+	mu  sync.Mutex
+	all []Decision
+}
+
+// since returns the decisions from the n-th on.
+func (d *decisions) since(n int) []Decision {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.all[n:])
+}
+
+// settle records the decision and returns the refusal, or nil.
+func (d Decision) settle(ctx agent.Context, refusal *callbacks.Refusal) error {
+	d.Answered = time.Now()
+	all := decisionsKey.Of(ctx)
+	all.mu.Lock()
+	all.all = append(all.all, d)
+	all.mu.Unlock()
+	if refusal == nil {
+		return nil
+	}
+	return refusal.By(confirmName)
+}

@@ -1,0 +1,45 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package text
+
+// Sentences of the guards that ask people, and of those that keep a context in bounds.
+const (
+	ConfirmRejected Key = "guards.confirm.rejected"
+	ConfirmTimeout  Key = "guards.confirm.timeout"
+	ConfirmInvalid  Key = "guards.confirm.invalid"
+	ConfirmFailed   Key = "guards.confirm.failed"
+	ConfirmWaiting  Key = "guards.confirm.waiting"
+	ConfirmHint     Key = "guards.confirm.hint"
+
+	AskCall   Key = "guards.ask.call"
+	AskAlways Key = "guards.ask.always"
+	AskAny    Key = "guards.ask.any"
+	AskPrompt Key = "guards.ask.prompt"
+	AskAgain  Key = "guards.ask.again"
+	AskLate   Key = "guards.ask.late"
+	AskStale  Key = "guards.ask.stale"
+	AskYes    Key = "guards.ask.yes"
+	AskNo     Key = "guards.ask.no"
+	AskAll    Key = "guards.ask.all"
+)
+
+var peopleCatalogue = map[Key]entry{
+	ConfirmRejected: {"refused: a person said no to this call; do not make it again", "refusé : une personne a dit non à cet appel ; ne le refais pas"},
+	ConfirmTimeout:  {"refused: nobody approved this call in time; go on without it", "refusé : personne n'a approuvé cet appel à temps ; continue sans lui"},
+	ConfirmInvalid:  {"refused: the approval is not valid for this call", "refusé : l'approbation ne vaut pas pour cet appel"},
+	ConfirmFailed:   {"refused: nobody can be asked to approve this call", "refusé : personne ne peut être consulté pour approuver cet appel"},
+	ConfirmWaiting:  {"waiting for a person's approval", "en attente de l'approbation d'une personne"},
+	ConfirmHint:     {"Let the agent call %s?", "Laisser l'agent appeler %s ?"},
+
+	AskCall:   {"The agent %s wants to call %s with:", "L'agent %s veut appeler %s avec :"},
+	AskAlways: {"\"always\" covers this tool for the rest of the run wherever: %s", "« toujours » vaut pour cet outil jusqu'à la fin du traitement partout où : %s"},
+	AskAny:    {"\"always\" covers this tool for the rest of the run, whatever its arguments", "« toujours » vaut pour cet outil jusqu'à la fin du traitement, quels que soient ses arguments"},
+	AskPrompt: {"Approve? [yes/no/always] ", "Approuver ? [oui/non/toujours] "},
+	AskAgain:  {"Please answer yes, no or always.", "Répondez par oui, non ou toujours."},
+	AskLate:   {"Too late: the call was refused.", "Trop tard : l'appel a été refusé."},
+	AskStale:  {"That was the answer to a question that had timed out. Now for this one:", "C'était la réponse à une question expirée. Maintenant pour celle-ci :"},
+	AskYes:    {"yes y", "oui o"},
+	AskNo:     {"no n", "non n"},
+	AskAll:    {"always a", "toujours t"},
+}
