@@ -25,7 +25,7 @@ folder.`
 
 func newJournalCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "journal", Short: "Verify, count and show the journal of runs", Long: journalHelp, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(newJournalVerifyCommand())
+	cmd.AddCommand(newJournalVerifyCommand(), newJournalStatsCommand(), newJournalShowCommand())
 	return cmd
 }
 

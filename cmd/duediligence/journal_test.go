@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,4 +79,35 @@ func TestJournalOfSeveralRuns(t *testing.T) {
 	busy := command(t, "--journal", file, "Transports Kervalec")
 	require.Equal(t, exitRefused, busy.code)
 	require.Contains(t, busy.stderr, "another process")
+}
+
+func TestJournalShowAndStats(t *testing.T) {
+	dir := t.TempDir()
+	require.Equal(t, exitExhausted, command(t, "-o", dir, "--max-calls", "3", "Transports Kervalec").code)
+	require.Equal(t, exitOK, command(t, "--journal", filepath.Join(dir, journalName), "Transports Kervalec").code)
+
+	show := command(t, "journal", "show", dir)
+	require.Equal(t, exitOK, show.code, show.stderr)
+	require.Equal(t, 2, strings.Count("\n"+show.stdout, "\nRun "))
+	require.Contains(t, show.stdout, "[run_call_budget]: calls: 3/3")
+	id := strings.TrimSuffix(strings.Fields(show.stdout)[1], ",")
+	one := command(t, "journal", "show", dir, "--run", id)
+	require.True(t, strings.HasPrefix(show.stdout, one.stdout))
+	require.Less(t, len(one.stdout), len(show.stdout))
+	require.Equal(t, exitNotFound, command(t, "journal", "show", dir, "--run", "NONE").code)
+	require.Contains(t, command(t, "journal", "show", dir, "--html", "--lang", "fr").stdout, `<html lang="fr">`)
+
+	stats := command(t, "journal", "stats", dir)
+	require.Equal(t, exitOK, stats.code, stats.stderr)
+	require.Contains(t, stats.stdout, "Runs: 2; ended otherwise than done: 50 %")
+	var s journal.Stats
+	require.NoError(t, json.Unmarshal([]byte(command(t, "journal", "stats", dir, "--json").stdout), &s))
+	require.Equal(t, map[string]int{"done": 1, "calls_exhausted": 1}, s.Runs.ByStatus)
+	calls := 0
+	for _, a := range s.Agents {
+		calls += a.Calls
+	}
+	require.Equal(t, 3+8, calls)
+	require.Equal(t, exitRefused, command(t, "journal", "stats", filepath.Join(dir, "none")).code)
+	require.Equal(t, exitRefused, command(t, "journal", "show", filepath.Join(dir, "none")).code)
 }

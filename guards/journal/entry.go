@@ -67,6 +67,9 @@ type Entry struct {
 	ModelCalls int    `json:"model_calls"`
 	ToolCalls  int    `json:"tool_calls"`
 	Refusals   int    `json:"refusals"`
+
+	// Lines is how many lines were lost, in a lost record.
+	Lines uint64 `json:"lines"`
 }
 
 // Start is when the step began.

@@ -13,6 +13,44 @@ const (
 	JournalNoHead    Key = "journal.no_head"
 	JournalAt        Key = "journal.at"
 	JournalMissing   Key = "journal.missing"
+
+	TimelineTitle    Key = "timeline.title"
+	TimelineRun      Key = "timeline.run"
+	TimelineTokens   Key = "timeline.tokens"
+	TimelineLanded   Key = "timeline.landed"
+	TimelineEnded    Key = "timeline.ended"
+	TimelineCharged  Key = "timeline.charged"
+	TimelineEmpty    Key = "timeline.empty"
+	TimelineOlder    Key = "timeline.older"
+	TimelineBad      Key = "timeline.unreadable"
+	TimelineLanes    Key = "timeline.lanes"
+	TimelineLegend   Key = "timeline.legend"
+	TimelineModel    Key = "timeline.model"
+	TimelineTool     Key = "timeline.tool"
+	TimelineBadStep  Key = "timeline.bad_step"
+	TimelineRefused  Key = "timeline.refused"
+	TimelineNothing  Key = "timeline.nothing_refused"
+	TimelineCost     Key = "timeline.cost"
+	TimelineNoMoney  Key = "timeline.no_money"
+	TimelineSteps    Key = "timeline.steps"
+	TimelineWhen     Key = "timeline.when"
+	TimelineAgent    Key = "timeline.agent"
+	TimelineWhat     Key = "timeline.what"
+	TimelineOutcome  Key = "timeline.outcome"
+	TimelineWhy      Key = "timeline.why"
+	TimelineTook     Key = "timeline.took"
+	TimelineBar      Key = "timeline.bar"
+	TimelineBarMoney Key = "timeline.bar.money"
+
+	StatsRuns      Key = "stats.runs"
+	StatsAgents    Key = "stats.agents"
+	StatsTools     Key = "stats.tools"
+	StatsGuards    Key = "stats.guards"
+	StatsTurns     Key = "stats.turns"
+	StatsTurnsLine Key = "stats.turns.line"
+	StatsSlowest   Key = "stats.slowest"
+	StatsSuggest   Key = "stats.suggest"
+	StatsMoney     Key = "stats.money"
 )
 
 var operateCatalogue = map[Key]entry{
@@ -24,6 +62,46 @@ var operateCatalogue = map[Key]entry{
 	JournalNoHead:    {"Without --head it can't be told whether it was cut after an earlier closing record or written anew.", "Sans --head, rien ne dit s'il a été coupé après une clôture antérieure ou entièrement réécrit."},
 	JournalAt:        {"line %d", "ligne %d"},
 	JournalMissing:   {"lines numbered %d to %d are missing", "les lignes numérotées %d à %d manquent"},
+
+	TimelineTitle:    {"Journal", "Journal"},
+	TimelineRun:      {"Run %s, %s UTC", "Exécution %s, %s UTC"},
+	TimelineTokens:   {"%d tokens in, %d out", "%d tokens en entrée, %d en sortie"},
+	TimelineLanded:   {"last call", "dernier appel"},
+	TimelineEnded:    {"Ended: %s, after %s; %d model calls, %d tool calls, %d refusals, %d tokens.", "Fin : %s, après %s ; %d appels au modèle, %d appels d'outils, %d refus, %d tokens."},
+	TimelineCharged:  {"Cost: %s.", "Coût : %s."},
+	TimelineEmpty:    {"The journal holds no run.", "Le journal ne contient aucune exécution."},
+	TimelineOlder:    {"%d older runs are left out.", "%d exécutions plus anciennes sont omises."},
+	TimelineBad:      {"%d lines could not be read; duediligence journal verify says where.", "%d lignes sont illisibles ; duediligence journal verify dit où."},
+	TimelineLanes:    {"What each agent did, over time", "Ce que chaque agent a fait, dans le temps"},
+	TimelineLegend:   {"Colours:", "Couleurs :"},
+	TimelineModel:    {"model call", "appel au modèle"},
+	TimelineTool:     {"tool call", "appel d'outil"},
+	TimelineBadStep:  {"refused or failed", "refus ou échec"},
+	TimelineRefused:  {"What was refused, and why", "Ce qui a été refusé, et pourquoi"},
+	TimelineNothing:  {"Nothing was refused.", "Rien n'a été refusé."},
+	TimelineCost:     {"What it cost", "Ce que cela a coûté"},
+	TimelineNoMoney:  {"No money gate stood (--budget): tokens are shown, not money.", "Sans plafond de dépense (--budget), seuls les tokens sont comptés."},
+	TimelineSteps:    {"Every step", "Chaque étape"},
+	TimelineWhen:     {"when", "quand"},
+	TimelineAgent:    {"agent", "agent"},
+	TimelineWhat:     {"what", "quoi"},
+	TimelineOutcome:  {"outcome", "issue"},
+	TimelineWhy:      {"why", "pourquoi"},
+	TimelineTook:     {"took", "durée"},
+	TimelineBar:      {"%d calls, %d tokens", "%d appels, %d tokens"},
+	TimelineBarMoney: {"%s, %d calls, %d tokens", "%s, %d appels, %d tokens"},
+
+	StatsRuns:      {"Runs: %d; ended otherwise than done: %s", "Exécutions : %d ; fin autre que terminée : %s"},
+	StatsAgents:    {"agent\truns\tcalls\ttokens in\tout\tcached\tmoney\trefusals\tlandings\tcalls p50\tp95\tlimit", "agent\texécutions\tappels\ttokens entrée\tsortie\tcache\tmontant\trefus\tatterrissages\tappels p50\tp95\tlimite"},
+	StatsTools:     {"tool\tcalls\terrors\trefusals\tmean ms\tmax ms\tmoney", "outil\tappels\terreurs\trefus\tms moyenne\tms max\tmontant"},
+	StatsGuards:    {"guard\tcode\trefusals", "garde-fou\tcode\trefus"},
+	StatsTurns:     {"Turns of an agent in a run:", "Tours d'un agent dans une exécution :"},
+	StatsTurnsLine: {"%3d turns: %d times", "%3d tours : %d fois"},
+	StatsSlowest:   {"Slowest calls:", "Appels les plus lents :"},
+	StatsSuggest:   {"limit: one call more than 95 of 100 runs needed, kept for the answer. Where landings are many the figure is held down by the limit in force.", "limite : un appel de plus que n'en demandent 95 exécutions sur 100, gardé pour la réponse. Si les atterrissages sont nombreux, le chiffre est bridé par la limite en vigueur."},
+	StatsMoney:     {"Money: %s of %s reserved", "Montant : %s sur %s réservés"},
+
+	"run.unfinished": {"unfinished", "inachevé"},
 
 	"journal.fault.edited":   {"edited: the line is not as it was written", "modifiée : la ligne n'est pas telle qu'elle a été écrite"},
 	"journal.fault.removed":  {"removed: lines before this one are missing", "supprimées : des lignes manquent avant celle-ci"},

@@ -1,0 +1,289 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package journal
+
+import (
+	"cmp"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/gardefou/gardefou/guards/ledger"
+)
+
+// Stats are the figures of a journal of any number of runs.
+type Stats struct {
+	Runs RunStats `json:"runs"`
+	// Agents and Tools are sorted by name, Guards by how often they refused.
+	Agents []AgentStats `json:"agents"`
+	Tools  []ToolStats  `json:"tools"`
+	Guards []GuardStats `json:"guards"`
+	// Turns counts, by the number of model calls an agent made in a run, how often that
+	// was so.
+	Turns map[int]int `json:"turns"`
+	// Slowest are the steps that took longest, at most ten.
+	Slowest []Entry `json:"slowest"`
+	// Charged is what was paid, Reserved the most it could have cost, in nano-USD; both
+	// zero where no money gate stood.
+	Charged  ledger.Nano `json:"charged"`
+	Reserved ledger.Nano `json:"reserved"`
+	// Unreadable counts lines that could not be read, Lost those that the writer says it
+	// could not write.
+	Unreadable int    `json:"unreadable"`
+	Lost       uint64 `json:"lost"`
+}
+
+// RunStats say how runs ended.
+type RunStats struct {
+	Total int `json:"total"`
+	// ByStatus counts runs by the status of their end line; those without one, which were
+	// killed or still go on, are under "unfinished".
+	ByStatus map[string]int `json:"by_status"`
+	// OtherThanDone is the share of runs, 0 to 1, that ended otherwise than done or landed.
+	OtherThanDone float64 `json:"other_than_done"`
+}
+
+// StatusUnfinished is the status of a run without an end line.
+const StatusUnfinished = "unfinished"
+
+// AgentStats are the figures of one agent.
+type AgentStats struct {
+	Agent string `json:"agent"`
+	// Runs is in how many runs it made a step, Calls how many calls of its model.
+	Runs  int `json:"runs"`
+	Calls int `json:"calls"`
+	// Tokens, as the provider counted them. CacheShare is cached over in, 0 to 1.
+	In         int64   `json:"tokens_in"`
+	Out        int64   `json:"tokens_out"`
+	Thinking   int64   `json:"tokens_thinking"`
+	Cached     int64   `json:"tokens_cached"`
+	CacheShare float64 `json:"cache_share"`
+	Refusals   int     `json:"refusals"`
+	// Landings is how often its last call was taken for the answer; LandingRate is that
+	// over Runs.
+	Landings    int     `json:"landings"`
+	LandingRate float64 `json:"landing_rate"`
+	// P50 and P95 are quantiles of the model calls in one run. Suggested is the limit they
+	// suggest: one call more than 95 in 100 runs needed, kept for the answer.
+	P50       int         `json:"p50_calls"`
+	P95       int         `json:"p95_calls"`
+	Suggested int         `json:"suggested_limit"`
+	Charged   ledger.Nano `json:"charged"`
+
+	turns map[int]int
+}
+
+// ToolStats are the figures of one tool.
+type ToolStats struct {
+	Tool     string      `json:"tool"`
+	Calls    int         `json:"calls"`
+	Errors   int         `json:"errors"`
+	Refusals int         `json:"refusals"`
+	MeanMS   int64       `json:"mean_ms"`
+	MaxMS    int64       `json:"max_ms"`
+	Charged  ledger.Nano `json:"charged"`
+
+	ms int64
+}
+
+// GuardStats count what one guard refused, by code.
+type GuardStats struct {
+	Guard    string `json:"guard"`
+	Code     string `json:"code"`
+	Refusals int    `json:"refusals"`
+}
+
+const slowest = 10
+
+// Count reads a journal and returns its figures. Memory does not grow with the number of
+// runs that have ended. A line that can't be read is counted; any other error is returned.
+func Count(entries iter.Seq2[Entry, error]) (Stats, error) {
+	c := counter{
+		open: make(map[string]map[string]int), status: make(map[string]int),
+		agents: make(map[string]*AgentStats), tools: make(map[string]*ToolStats), guards: make(map[GuardStats]int),
+	}
+	for e, err := range entries {
+		var bad *LineError
+		switch {
+		case errors.As(err, &bad):
+			c.s.Unreadable++
+		case err != nil:
+			return Stats{}, err
+		default:
+			c.add(e)
+		}
+	}
+	return c.done(), nil
+}
+
+type counter struct {
+	s      Stats
+	open   map[string]map[string]int // run, agent: model calls
+	status map[string]int
+	agents map[string]*AgentStats
+	tools  map[string]*ToolStats
+	guards map[GuardStats]int
+}
+
+func (c *counter) agent(name string) *AgentStats {
+	a := c.agents[name]
+	if a == nil {
+		a = &AgentStats{Agent: name, turns: make(map[int]int)}
+		c.agents[name] = a
+	}
+	return a
+}
+
+func (c *counter) tool(name string) *ToolStats {
+	t := c.tools[name]
+	if t == nil {
+		t = &ToolStats{Tool: name}
+		c.tools[name] = t
+	}
+	return t
+}
+
+// turns notes that the agent made calls in the run.
+func (c *counter) turns(e Entry, calls int) {
+	run := c.open[e.Run]
+	if run == nil {
+		run = make(map[string]int)
+		c.open[e.Run] = run
+	}
+	run[e.Agent] += calls
+}
+
+func (c *counter) add(e Entry) {
+	switch e.Kind {
+	case KindRun:
+		if c.open[e.Run] == nil {
+			c.open[e.Run] = make(map[string]int)
+		}
+	case KindModel:
+		c.turns(e, e.Attempts)
+		a := c.agent(e.Agent)
+		a.Calls += e.Attempts
+		a.In, a.Out, a.Thinking, a.Cached = a.In+e.In, a.Out+e.Out, a.Thinking+e.Thinking, a.Cached+e.Cached
+		if e.Landed {
+			a.Landings++
+		}
+		c.slow(e)
+	case KindTool:
+		c.turns(e, 0)
+		t := c.tool(e.Tool)
+		t.Calls++
+		if e.Error {
+			t.Errors++
+		}
+		t.ms, t.MaxMS = t.ms+e.MS, max(t.MaxMS, e.MS)
+		c.slow(e)
+	case KindRefusal:
+		c.turns(e, 0)
+		c.agent(e.Agent).Refusals++
+		if e.Tool != "" {
+			c.tool(e.Tool).Refusals++
+		}
+		c.guards[GuardStats{Guard: e.Guard, Code: e.Code}]++
+	case KindSpend:
+		c.spend(e)
+	case KindEnd:
+		c.end(e.Run, e.Status)
+	case KindLost:
+		c.s.Lost += e.Lines
+	}
+}
+
+func (c *counter) spend(e Entry) {
+	c.s.Charged += e.Charged
+	c.s.Reserved += e.Reserved
+	c.agent(e.Agent).Charged += e.Charged
+	if t := c.tools[e.What]; t != nil {
+		t.Charged += e.Charged
+	}
+}
+
+func (c *counter) slow(e Entry) {
+	i, _ := slices.BinarySearchFunc(c.s.Slowest, e, func(a, b Entry) int { return cmp.Compare(b.MS, a.MS) })
+	if i < slowest {
+		e.Args = nil
+		c.s.Slowest = slices.Insert(c.s.Slowest, i, e)
+		c.s.Slowest = c.s.Slowest[:min(slowest, len(c.s.Slowest))]
+	}
+}
+
+func (c *counter) end(run, status string) {
+	c.status[status]++
+	for name, calls := range c.open[run] {
+		a := c.agent(name)
+		a.Runs++
+		a.turns[calls]++
+	}
+	delete(c.open, run)
+}
+
+func (c *counter) done() Stats {
+	for run := range c.open {
+		c.end(run, StatusUnfinished)
+	}
+	s := c.s
+	s.Turns = make(map[int]int)
+	s.Runs.ByStatus = c.status
+	for status, n := range c.status {
+		s.Runs.Total += n
+		if status != "done" && status != "landed" {
+			s.Runs.OtherThanDone += float64(n)
+		}
+	}
+	s.Runs.OtherThanDone = ratio(s.Runs.OtherThanDone, s.Runs.Total)
+	for _, name := range slices.Sorted(maps.Keys(c.agents)) {
+		a := c.agents[name]
+		a.CacheShare, a.LandingRate = ratio(float64(a.Cached), int(a.In)), ratio(float64(a.Landings), a.Runs)
+		a.P50, a.P95 = quantile(a.turns, 50), quantile(a.turns, 95)
+		if a.P95 > 0 {
+			a.Suggested = a.P95 + 1
+		}
+		for calls, n := range a.turns {
+			s.Turns[calls] += n
+		}
+		s.Agents = append(s.Agents, *a)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.tools)) {
+		t := c.tools[name]
+		if t.Calls > 0 {
+			t.MeanMS = t.ms / int64(t.Calls)
+		}
+		s.Tools = append(s.Tools, *t)
+	}
+	for g, n := range c.guards {
+		g.Refusals = n
+		s.Guards = append(s.Guards, g)
+	}
+	slices.SortFunc(s.Guards, func(a, b GuardStats) int {
+		return cmp.Or(cmp.Compare(b.Refusals, a.Refusals), cmp.Compare(a.Guard, b.Guard), cmp.Compare(a.Code, b.Code))
+	})
+	return s
+}
+
+func ratio(part float64, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return part / float64(whole)
+}
+
+// quantile returns the smallest value that at least percent of 100 are not above.
+func quantile(histogram map[int]int, percent int) int {
+	total := 0
+	for _, n := range histogram {
+		total += n
+	}
+	seen := 0
+	for _, v := range slices.Sorted(maps.Keys(histogram)) {
+		if seen += histogram[v]; seen*100 >= total*percent {
+			return v
+		}
+	}
+	return 0
+}

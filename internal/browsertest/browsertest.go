@@ -1,0 +1,103 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package browsertest looks at pages in a headless Chromium.
+package browsertest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// Width is how wide the page is, for See.
+const Width = "document.documentElement.scrollWidth"
+
+// A Browser is a Chromium that lives as long as the test.
+type Browser struct {
+	ctx context.Context
+
+	mu                   sync.Mutex
+	complaints, requests []string
+}
+
+// Start starts a browser, or skips the test where there is none. Set
+// GARDEFOU_BROWSER=required to make its absence a failure.
+func Start(t *testing.T) *Browser {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("GARDEFOU_BROWSER") == "required" {
+			t.Fatal("chromium is not installed")
+		}
+		t.Skip("chromium is not installed")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	require.NoError(t, chromedp.Do(ctx)) // starts it
+	b := &Browser{ctx: ctx}
+	require.NoError(t, chromedp.Listen(ctx, b.listen))
+	_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	require.NoError(t, err)
+	_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
+	require.NoError(t, err)
+	return b
+}
+
+func (b *Browser) listen(ev any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch x := ev.(type) {
+	case *runtime.EventConsoleAPICalled:
+		b.complaints = append(b.complaints, string(x.Type))
+	case *runtime.EventExceptionThrown:
+		b.complaints = append(b.complaints, x.ExceptionDetails.Text)
+	case *log.EventEntryAdded:
+		b.complaints = append(b.complaints, x.Entry.Text)
+	case *network.EventRequestWillBeSent:
+		b.requests = append(b.requests, x.Request.URL)
+	}
+}
+
+// Context is for actions that See does not cover.
+func (b *Browser) Context() context.Context { return b.ctx }
+
+// Told returns what the console said and what was fetched since the last call.
+func (b *Browser) Told() (complaints, requests []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	complaints, requests = b.complaints, b.requests
+	b.complaints, b.requests = nil, nil
+	return complaints, requests
+}
+
+// See runs an action within a minute and returns its value.
+func See[T any](t *testing.T, b *Browser, a chromedp.Action[T]) T {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	defer cancel()
+	v, err := chromedp.Run(ctx, a)
+	require.NoError(t, err)
+	return v
+}
+
+// Keep takes a screenshot of the whole page into the test's artifacts.
+func Keep(t *testing.T, b *Browser, name string) {
+	t.Helper()
+	shot := See(t, b, chromedp.FullScreenshot(80))
+	require.NoError(t, os.WriteFile(filepath.Join(t.ArtifactDir(), name+".jpg"), shot, 0o600))
+}
