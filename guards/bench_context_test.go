@@ -19,6 +19,8 @@ func BenchmarkContextPerStep(b *testing.B) {
 		gs   []callbacks.Guard
 	}{
 		{"empty chain", nil},
+		{"Window, turns", []callbacks.Guard{guards.Window(6)}},
+		{"Window, tokens", []callbacks.Guard{guards.WindowWith(guards.WindowOptions{Tokens: 2000})}},
 		{"Confirm", []callbacks.Guard{guards.Confirm(yes{}, "lookup")}},
 	} {
 		b.Run(bc.name, func(b *testing.B) { benchRun(b, bc.gs) })
