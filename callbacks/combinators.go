@@ -34,7 +34,16 @@ func When(pred func(Step) bool, guard Guard) Guard {
 		guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: no predicate", ErrCombinator))
 		return guard
 	}
-	return when(pred, guard)
+	g := when(pred, guard)
+	if info := guard.Info; info != nil {
+		g.Info = func() Info {
+			i := info()
+			i.MaxCalls, i.Only = 0, nil
+			i.Limits = append(slices.Clone(i.Limits), "only in some steps")
+			return i
+		}
+	}
+	return g
 }
 
 func when(pred func(Step) bool, guard Guard) Guard {
@@ -136,6 +145,7 @@ func ForTools(guard Guard, names ...string) Guard {
 	info := guard.Info
 	g.Info = func() Info {
 		i := Guard{Info: info}.infoOr(guard)
+		i.Only = nil // other tools are left alone
 		i.Limits = append(slices.Clone(i.Limits), fmt.Sprintf("only for tools %v", names))
 		for _, n := range names {
 			if !slices.Contains(i.Tools, n) {
@@ -192,6 +202,7 @@ func ForAgents(guard Guard, names ...string) Guard {
 	g.Info = func() Info {
 		i := Guard{Info: info}.infoOr(guard)
 		i.Limits = append(slices.Clone(i.Limits), fmt.Sprintf("only for agents %v", names))
+		i.Agents = slices.Clone(names)
 		return i
 	}
 	return g
@@ -227,6 +238,7 @@ func Monitor(guard Guard) Guard {
 	guard.Info = func() Info {
 		i := info
 		i.Limits = append(slices.Clone(i.Limits), "monitored: refuses nothing")
+		i.MaxCalls, i.Only = 0, nil
 		i.Fails = "open"
 		i.Needs = guard.Hooks()
 		return i

@@ -96,6 +96,21 @@ type Info struct {
 	// Rechecks says that BeforeTool must look again when callbacks of the user's
 	// own configuration changed the arguments after it.
 	Rechecks bool
+	// Only are the tools that stay callable where the guard refuses every other one.
+	// Nil means that it refuses none for its name.
+	Only []string
+	// Agents are those the guard is limited to. Nil means all.
+	Agents []string
+	// Wants names guards of which one must stand in the same chain, or in the plugin, for
+	// this one to do anything. Nil means none.
+	Wants []string
+	// MaxCalls is how many model calls the guard allows: to each agent, or, with
+	// WholeRun, to all agents together. Zero means that it does not count them, math.MaxInt that it never refuses.
+	MaxCalls int
+	WholeRun bool
+	// Account is a pointer to what the guard counts in, so that two guards that should
+	// share one account and don't are found. Nil means that there is none.
+	Account any
 	// Fails says which way the guard fails when it can't do its work. Empty means
 	// closed: the step is refused.
 	Fails string

@@ -35,6 +35,9 @@ func Loop(cfg loopagent.Config) (agent.Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("callbacks: loop %q: %w", cfg.AgentConfig.Name, err)
 	}
-	cfg.AgentConfig.SubAgents = slices.Concat(cfg.AgentConfig.SubAgents, []agent.Agent{check})
+	cfg.AgentConfig.SubAgents = slices.Concat(cfg.AgentConfig.SubAgents, []agent.Agent{&stopCheck{check}})
 	return loopagent.New(cfg)
 }
+
+// stopCheck is known by its type to whoever looks at the tree.
+type stopCheck struct{ agent.Agent }

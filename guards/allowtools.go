@@ -85,7 +85,7 @@ func AllowToolsWith(o AllowToolsOptions) callbacks.Guard {
 			return check(ctx, t)
 		},
 		Info: func() callbacks.Info {
-			return callbacks.Info{Limits: []string{"tools: " + strings.Join(listed, ", ")}, Tools: listed}
+			return callbacks.Info{Limits: []string{"tools: " + strings.Join(listed, ", ")}, Tools: listed, Only: listed}
 		},
 	}
 }

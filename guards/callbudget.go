@@ -188,8 +188,9 @@ func callBudget(o CallBudgetOptions, a *account, asPlugin bool) callbacks.Guard 
 				Limits: b.limits(),
 				// Without the wrapper, as a plugin, retries inside the chain are not
 				// seen, but then there are none: a plugin wraps no model.
-				Needs: []callbacks.Hook{callbacks.HookBeforeModel, callbacks.HookObserve},
-				After: []string{reaskName, finishName},
+				Needs:    []callbacks.Hook{callbacks.HookBeforeModel, callbacks.HookObserve},
+				After:    []string{reaskName, finishName},
+				MaxCalls: b.Calls, WholeRun: b.Scope == ScopeRun, Account: b.account,
 			}
 			if b.Scope == ScopeAgent { // agents of a Run need not all have the tool
 				info.Tools = slices.Sorted(maps.Keys(b.PerTool))

@@ -71,7 +71,7 @@ func LandingWith(o LandingOptions) callbacks.Guard {
 			if len(l.o.Tools) > 0 {
 				limit += " through " + strings.Join(l.o.Tools, " or ")
 			}
-			return callbacks.Info{Limits: []string{limit}, Tools: l.o.Tools, After: []string{callBudgetName, runCallBudgetName, finishName}}
+			return callbacks.Info{Limits: []string{limit}, Tools: l.o.Tools, After: []string{callBudgetName, runCallBudgetName, finishName}, Wants: []string{callBudgetName, runCallBudgetName}}
 		},
 	}
 	if slices.Contains(o.Tools, "") {

@@ -1,0 +1,253 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"google.golang.org/adk/v2/agent"
+)
+
+// ProblemKind says what is wrong with a set-up.
+type ProblemKind string
+
+// The kinds of problem [Check] finds.
+const (
+	// ProblemUnguarded is an agent that calls a model with no chain around it.
+	ProblemUnguarded ProblemKind = "unguarded"
+	// ProblemUnknown is an agent whose code can't be looked into.
+	ProblemUnknown ProblemKind = "unknown"
+	// ProblemUnbounded is an agent on which nothing counts model calls.
+	ProblemUnbounded ProblemKind = "unbounded"
+	// ProblemUncoveredTool is a tool whose calls no hook sees.
+	ProblemUncoveredTool ProblemKind = "uncovered_tool"
+	// ProblemNoSuchTool and ProblemNoSuchAgent are names that nothing in the tree has.
+	ProblemNoSuchTool  ProblemKind = "no_such_tool"
+	ProblemNoSuchAgent ProblemKind = "no_such_agent"
+	// ProblemConflict is two guards that leave nothing to do between them.
+	ProblemConflict ProblemKind = "conflict"
+	// ProblemOrder is two guards whose order in different forms defeats one of them.
+	ProblemOrder ProblemKind = "order"
+	// ProblemUnreachable is a limit that another one always hits first.
+	ProblemUnreachable ProblemKind = "unreachable"
+	// ProblemIdle is a guard without the guard it works with.
+	ProblemIdle ProblemKind = "idle"
+	// ProblemSplitAccount is one limit for the whole run that was made more than once.
+	ProblemSplitAccount ProblemKind = "split_account"
+	// ProblemRepeated is a guard that stands on an agent twice.
+	ProblemRepeated ProblemKind = "repeated"
+)
+
+// A Problem is one thing Check found. Guard is empty where it is about the agent.
+type Problem struct {
+	Kind  ProblemKind `json:"kind"`
+	Agent string      `json:"agent"`
+	Guard string      `json:"guard,omitempty"`
+	Text  string      `json:"text"`
+}
+
+// String implements fmt.Stringer.
+func (p Problem) String() string {
+	if p.Guard == "" {
+		return fmt.Sprintf("%s: agent %q: %s", p.Kind, p.Agent, p.Text)
+	}
+	return fmt.Sprintf("%s: agent %q, guard %q: %s", p.Kind, p.Agent, p.Guard, p.Text)
+}
+
+// Check looks over an agent tree before it runs and returns what is probably not meant,
+// in the order of the tree; nil means that it found nothing. plugins are the chains that
+// are attached to the runner. What is certainly wrong never gets here: NewAgent, Attach
+// and Plugin refuse it.
+//
+// It sees agents that ADK built and what NewAgent put around them. Into an agent with
+// code of its own it can't look, nor into a toolset, nor below an agent that is used as a
+// tool: check that one by itself.
+func Check(root agent.Agent, plugins ...*Chain) []Problem {
+	c := checker{agents: agentsOf(root), accounts: map[string]any{}}
+	for _, p := range plugins {
+		c.plugins = append(c.plugins, p.Guards()...)
+	}
+	c.names()
+	for _, a := range c.agents {
+		c.agent(a)
+	}
+	return c.problems
+}
+
+type checker struct {
+	agents   []treeAgent
+	plugins  []Guard
+	accounts map[string]any
+	problems []Problem
+}
+
+func (c *checker) add(kind ProblemKind, agentName, guard, format string, args ...any) {
+	p := Problem{kind, agentName, guard, fmt.Sprintf(format, args...)}
+	if !slices.Contains(c.problems, p) {
+		c.problems = append(c.problems, p)
+	}
+}
+
+// names checks the agents and tools that guards of a plugin name.
+func (c *checker) names() {
+	for _, g := range c.plugins {
+		info := g.info()
+		meant := func(a treeAgent) bool { return len(info.Agents) == 0 || slices.Contains(info.Agents, a.name) }
+		for _, name := range info.Tools {
+			if !slices.ContainsFunc(c.agents, func(a treeAgent) bool { return meant(a) && (a.open || a.has(name)) }) {
+				c.add(ProblemNoSuchTool, "", g.Name, "no agent has the tool %q", name)
+			}
+		}
+	}
+}
+
+func (a treeAgent) has(toolName string) bool {
+	for _, t := range a.tools {
+		if t.Name() == toolName {
+			return true
+		}
+	}
+	return false
+}
+
+// agent checks one agent under all the guards that meet it, in the order they do: the
+// runner's before its own.
+func (c *checker) agent(a treeAgent) {
+	if !a.known {
+		c.add(ProblemUnknown, a.name, "", "its code calls what it likes; nothing here can be said to hold for it")
+		return
+	}
+	if !a.llm {
+		return
+	}
+	guards := slices.Concat(c.plugins, a.chain().Guards())
+	if len(guards) == 0 {
+		c.add(ProblemUnguarded, a.name, "", "no chain is attached; build it with Chain.NewAgent")
+	}
+	guards = slices.DeleteFunc(guards, func(g Guard) bool {
+		only := g.info().Agents
+		for _, name := range only {
+			if !slices.ContainsFunc(c.agents, func(a treeAgent) bool { return a.name == name }) {
+				c.add(ProblemNoSuchAgent, a.name, g.Name, "it is limited to the agent %q, which is not in the tree", name)
+			}
+		}
+		return len(only) > 0 && !slices.Contains(only, a.name)
+	})
+	c.tools(a, guards)
+	c.conflicts(a, guards)
+	c.limits(a, guards)
+	c.company(a, guards)
+}
+
+func (c *checker) tools(a treeAgent, guards []Guard) {
+	for _, t := range a.tools {
+		if inside, ok := guardedInside(t); ok && !inside {
+			c.add(ProblemUnguarded, a.name, "", "the agent behind its tool %q has no chain around its model", t.Name())
+		}
+		if guardedToolOf(t) == nil && len(c.plugins) == 0 && len(guards) > 0 {
+			c.add(ProblemUncoveredTool, a.name, "", "no hook sees calls of %q: it runs at the provider, or is neither a function nor a streaming tool", t.Name())
+		}
+	}
+}
+
+// conflicts finds guards that together leave no tool, or not the one a guard needs.
+func (c *checker) conflicts(a treeAgent, guards []Guard) {
+	var left []string
+	by := ""
+	for _, g := range guards {
+		only := g.info().Only
+		if only == nil {
+			continue
+		}
+		if by == "" {
+			left, by = only, g.Name
+			continue
+		}
+		left = slices.DeleteFunc(slices.Clone(left), func(name string) bool { return !slices.Contains(only, name) })
+		if len(left) == 0 {
+			c.add(ProblemConflict, a.name, g.Name, "it and %q allow no tool in common", by)
+			return
+		}
+	}
+	if by == "" {
+		return
+	}
+	for _, g := range guards {
+		info := g.info()
+		if info.Only != nil {
+			continue
+		}
+		for _, name := range info.Tools {
+			if a.has(name) && !slices.Contains(left, name) {
+				c.add(ProblemConflict, a.name, g.Name, "it names the tool %q, which %q refuses", name, by)
+			}
+		}
+	}
+}
+
+// limits compares the caps on model calls.
+func (c *checker) limits(a treeAgent, guards []Guard) {
+	var own, run *Guard
+	for i, g := range guards {
+		info := g.info()
+		if info.MaxCalls == 0 || info.MaxCalls == math.MaxInt {
+			continue
+		}
+		least := &own
+		if info.WholeRun {
+			least = &run
+		}
+		switch old := *least; {
+		case old == nil:
+			*least = &guards[i]
+		case old.info().MaxCalls <= info.MaxCalls:
+			c.add(ProblemUnreachable, a.name, g.Name, "%d calls are never reached: another one ends at %d", info.MaxCalls, old.info().MaxCalls)
+		default:
+			c.add(ProblemUnreachable, a.name, old.Name, "%d calls are never reached: another one ends at %d", old.info().MaxCalls, info.MaxCalls)
+			*least = &guards[i]
+		}
+	}
+	switch {
+	case own == nil && run == nil && len(guards) > 0:
+		c.add(ProblemUnbounded, a.name, "", "nothing counts its model calls; add guards.CallBudget")
+	case own != nil && run != nil && own.info().MaxCalls > run.info().MaxCalls:
+		c.add(ProblemUnreachable, a.name, own.Name, "%d calls of the agent are never reached: the run ends at %d", own.info().MaxCalls, run.info().MaxCalls)
+	}
+}
+
+// company checks guards against the others they stand with.
+func (c *checker) company(a treeAgent, guards []Guard) {
+	for i, g := range guards {
+		info := g.info()
+		if len(info.Wants) > 0 && !slices.ContainsFunc(guards, func(o Guard) bool { return slices.Contains(info.Wants, o.Name) }) {
+			c.add(ProblemIdle, a.name, g.Name, "it does nothing without %s", strings.Join(info.Wants, " or "))
+		}
+		for _, later := range guards[i+1:] {
+			if slices.Contains(info.After, later.Name) {
+				c.add(ProblemOrder, a.name, g.Name, "the runner's guards come first, so %q comes too late for it; attach both in one form", later.Name)
+			}
+		}
+		if info.WholeRun && info.Account != nil {
+			if old, ok := c.accounts[g.Name]; ok && old != info.Account {
+				c.add(ProblemSplitAccount, a.name, g.Name, "it was made more than once, so each counts alone; make it once and share the value")
+			}
+			c.accounts[g.Name] = info.Account
+		}
+		if slices.ContainsFunc(guards[:i], func(o Guard) bool { return same(o, g) }) {
+			c.add(ProblemRepeated, a.name, g.Name, "it stands on the agent more than once")
+		}
+	}
+}
+
+// same reports whether two guards say the same of themselves.
+func same(a, b Guard) bool {
+	if a.Name != b.Name || a.Name == configGuard {
+		return false
+	}
+	x, y := a.info(), b.info()
+	return slices.Equal(a.Hooks(), b.Hooks()) && slices.Equal(x.Limits, y.Limits) && slices.Equal(x.Tools, y.Tools)
+}
