@@ -42,7 +42,8 @@ type JournalOptions struct {
 //	approval agent, tool, call_id, decision, by, asked, answered, always: what a person decided
 //	         about a tool call, before its tool line
 //	refusal  invocation, agent, step, tool, guard, code, reason, cause, outcome, stop
-//	spend    agent, what, calls, refused, reserved, charged, overrun, in USD as strings;
+//	spend    agent, what, calls, refused, estimated, reserved, charged, overrun (in USD, as
+//	         strings), tokens_in, tokens_cached;
 //	         one for each agent and model or paid tool, before the last line
 //	end      the last line of a Run: status, agent, guard, code, reason, model_calls,
 //	         tool_calls, refusals
@@ -261,7 +262,7 @@ func (j *journal) end(run *callbacks.Run, s *journalRun) {
 	}
 	s.mu.Unlock()
 	j.approvals(run, s)
-	for _, line := range spendLinesKey.In(run).list() {
+	for _, line := range spendBooksKey.In(run).list() {
 		j.write(spendJournalLine{"spend", j.now(), run.ID(), line})
 	}
 	j.write(l)

@@ -4,7 +4,6 @@
 package guards
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"regexp"
@@ -52,11 +51,6 @@ func (r *responseID) get() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.value
-}
-
-func withResponseID(ctx context.Context) (context.Context, *responseID) {
-	id := &responseID{}
-	return context.WithValue(ctx, responseIDKey{}, id), id
 }
 
 // A quote inside a JSON string is escaped, so text that the model wrote can't match.

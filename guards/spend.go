@@ -5,11 +5,8 @@ package guards
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/adk/v2/model"
@@ -43,8 +40,9 @@ type SpendOptions struct {
 	// OnTarget is told of each charge that takes an account past its target. Nil tells
 	// nobody.
 	OnTarget func(ctx context.Context, r ledger.Receipt)
-	// Slices sets money aside for agents, by name; the other agents share the rest.
-	Slices map[string]ledger.Limits
+	// Slices sets money aside for agents, from the Run's first call on; the agents that are
+	// in none share the rest. See [Slice]. An account with slices serves one Run at a time.
+	Slices []Slice
 	// Prices quotes models. Nil is the table built into the binary.
 	Prices *prices.Table
 	// Backend is who bills, as the table names it: "gemini", "vertex_ai", "openai".
@@ -68,6 +66,20 @@ type SpendOptions struct {
 	Now func() time.Time
 }
 
+// A Slice is the money of one agent, or of several together: nobody else can use it, and
+// they can't use more. When none of them is at work any more, what they did not use goes
+// back to all; when one begins again they have what is left of their limit, as far as the
+// Run still has the money. Where a Run has slices a refusal ends the agent and not the
+// Run: the others have money of their own.
+type Slice struct {
+	// Name is the account's, beneath the Run's. Required.
+	Name string
+	// Agents are the names of the agents; nil is the one called Name.
+	Agents []string
+	// Limits are those of the slice. Hard is required.
+	Limits ledger.Limits
+}
+
 // Spend is a money gate: before each model call it reserves the most the call can cost,
 // and afterwards commits what it did cost. The limit of the Run's account is never
 // exceeded by what was reserved, also under parallel agents, retries, fallbacks and
@@ -89,6 +101,11 @@ func Spend(o SpendOptions) callbacks.Guard {
 	}
 	g := callbacks.Guard{
 		Name: spendName,
+		Observe: func(ctx context.Context, ev callbacks.Event) {
+			if ev.Step == callbacks.StepAgent && ev.Outcome != callbacks.OutcomeWouldRefuse {
+				s.ended(ctx, step{ev.Invocation, ev.Branch, ev.Agent})
+			}
+		},
 		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
 			return &paidModel{LLM: next, s: s}
 		},
@@ -109,6 +126,13 @@ func Spend(o SpendOptions) callbacks.Guard {
 	return g
 }
 
+func (s Slice) agents() []string {
+	if s.Agents == nil {
+		return []string{s.Name}
+	}
+	return s.Agents
+}
+
 type spend struct {
 	o       SpendOptions
 	account *callbacks.Key[*runAccount]
@@ -124,10 +148,22 @@ func newSpend(o SpendOptions) (*spend, error) {
 	if err := (ledger.Opening{Account: "check", Limits: o.Limits}).Check(); err != nil {
 		return nil, fmt.Errorf("guards: Spend: %w", err)
 	}
-	for name, l := range o.Slices {
-		if err := (ledger.Opening{Account: ledger.AccountID("check").Child(name), Limits: l}).Check(); err != nil {
-			return nil, fmt.Errorf("guards: Spend: slice of %s: %w", name, err)
+	set := ledger.Nano(0)
+	owner := make(map[string]string)
+	for _, sl := range o.Slices {
+		if err := (ledger.Opening{Account: ledger.AccountID("check").Child(sl.Name), Limits: sl.Limits}).Check(); err != nil {
+			return nil, fmt.Errorf("guards: Spend: slice %q: %w", sl.Name, err)
 		}
+		for _, name := range sl.agents() {
+			if other, ok := owner[name]; ok {
+				return nil, fmt.Errorf("guards: Spend: %s is in the slices %s and %s", name, other, sl.Name)
+			}
+			owner[name] = sl.Name
+		}
+		set += sl.Limits.Hard
+	}
+	if set > o.Limits.Hard {
+		return nil, fmt.Errorf("guards: Spend: the slices are %s together, the limit is %s", set, o.Limits.Hard)
 	}
 	if o.Prices == nil {
 		o.Prices = prices.Default()
@@ -153,152 +189,21 @@ func newSpend(o SpendOptions) (*spend, error) {
 	return &spend{o: o, account: callbacks.NewKey(func() *runAccount { return &runAccount{} })}, nil
 }
 
-// runAccount is the Run's account: opened when first needed, closed with the Run.
-type runAccount struct {
-	mu     sync.Mutex
-	id     ledger.AccountID
-	slices map[string]bool
-	asked  map[ledger.AccountID]bool
-}
-
-// open returns the account that agent draws on.
-func (s *spend) open(ctx context.Context, agentName string) (ledger.AccountID, error) {
-	run := callbacks.RunOf(ctx)
-	if run == nil {
-		return "", errors.New("guards: Spend: no Run: start one with callbacks.Start")
-	}
-	a := s.account.In(run)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.id == "" {
-		id := s.o.Account(run)
-		if _, err := s.o.Ledger.Open(ctx, ledger.Opening{Account: id, Limits: s.o.Limits}); err != nil {
-			return "", err
-		}
-		a.id, a.slices = id, make(map[string]bool)
-		// The account is closed by whoever resumes or reports, not here: a stopped run
-		// may go on under a higher limit.
-	}
-	limits, sliced := s.o.Slices[agentName]
-	if !sliced {
-		return a.id, nil
-	}
-	id := a.id.Child(agentName)
-	if !a.slices[agentName] {
-		if _, err := s.o.Ledger.Open(ctx, ledger.Opening{Account: id, Mode: ledger.Slice, Limits: limits}); err != nil {
-			return "", err
-		}
-		a.slices[agentName] = true
-	}
-	return id, nil
-}
-
-// approve asks whether an account at its soft limit may go on, and raises the limit. It
-// reports whether to try again.
-func (s *spend) approve(ctx context.Context, err error) bool {
-	var denied *ledger.DeniedError
-	if s.o.Approve == nil || !errors.Is(err, ledger.ErrNeedsApproval) || !errors.As(err, &denied) {
-		return false
-	}
-	a := s.account.In(callbacks.RunOf(ctx))
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if yes, asked := a.asked[denied.Account]; asked {
-		return yes
-	}
-	if a.asked == nil {
-		a.asked = make(map[ledger.AccountID]bool)
-	}
-	a.asked[denied.Account] = false
-	if !s.o.Approve(ctx, denied) {
-		return false
-	}
-	limits := denied.Balance.Limits
-	limits.Soft = 0
-	// The id is good for this one decision: replaying it can't raise another limit.
-	_, err = s.o.Ledger.Adjust(ctx, ledger.Adjustment{Account: denied.Account, Approval: "approval-" + rand.Text(), Limits: limits})
-	a.asked[denied.Account] = err == nil
-	return err == nil
-}
-
-// callsKey counts the calls of a Run, whoever pays for them.
-var callsKey = callbacks.NewKey(func() *atomic.Int64 { return &atomic.Int64{} })
-
-// key names the next attempt.
-func (s *spend) key(ctx context.Context, account ledger.AccountID) ledger.Key {
-	return ledger.Key{Account: account, Call: fmt.Sprintf("%s-%d", callID(ctx), callsKey.Of(ctx).Add(1)), Attempt: 1}
-}
-
-// callID tells runs apart that share an account.
-func callID(ctx context.Context) string {
-	if run := callbacks.RunOf(ctx); run != nil {
-		return run.ID()
-	}
-	return "call"
-}
-
 // refuse turns a ledger's refusal into one of the chain. What refuses for any other
 // reason, an unreachable ledger, an unknown price, refuses just as well.
 func (s *spend) refuse(ctx context.Context, err error) *callbacks.Refusal {
 	lang := text.Parse(callbacks.Lang(ctx))
 	var denied *ledger.DeniedError
 	if errors.As(err, &denied) {
-		return callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetMoney)).WithDetail(denied.Error()).WithCause(err)
+		refusal := callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetMoney))
+		if len(s.o.Slices) > 0 {
+			refusal = callbacks.End(CodeBudgetExhausted, text.Get(lang, text.BudgetMoneyAgent))
+		}
+		return refusal.WithDetail(denied.Error()).WithCause(err)
 	}
 	return callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetNoPrice)).WithDetail(err.Error()).WithCause(err)
 }
 
-// A SpendLine is what one agent, tool or model cost in a Run.
-type SpendLine struct {
-	Agent    string      `json:"agent"`
-	What     string      `json:"what"` // a model or a tool
-	Calls    int         `json:"calls"`
-	Refused  int         `json:"refused"`
-	Reserved ledger.Nano `json:"reserved"`
-	Charged  ledger.Nano `json:"charged"`
-	Overrun  ledger.Nano `json:"overrun"`
-}
-
-var spendLinesKey = callbacks.NewKey(func() *spendLines { return &spendLines{lines: make(map[[2]string]*SpendLine)} })
-
-type spendLines struct {
-	mu    sync.Mutex
-	lines map[[2]string]*SpendLine
-	order [][2]string
-}
-
-func note(ctx context.Context, agentName, what string, f func(*SpendLine)) {
-	l := spendLinesKey.Of(ctx)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	k := [2]string{agentName, what}
-	line, ok := l.lines[k]
-	if !ok {
-		line = &SpendLine{Agent: agentName, What: what}
-		l.lines[k] = line
-		l.order = append(l.order, k)
-	}
-	f(line)
-}
-
-// Spent returns what ctx's Run has cost so far, by agent and by model or tool, in the
-// order they first came.
-func Spent(ctx context.Context) []SpendLine {
-	l := spendLinesKey.Of(ctx)
-	return l.list()
-}
-
-func (l *spendLines) list() []SpendLine {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	out := make([]SpendLine, 0, len(l.order))
-	for _, k := range l.order {
-		out = append(out, *l.lines[k])
-	}
-	return out
-}
-
-// settleContext outlives the call: a cancelled run must still say what it cost.
-func settleContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-}
+// settleContext outlives the call: a cancelled run must still say what it cost. How long
+// settling may take is the ledger's to bound.
+func settleContext(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }

@@ -44,7 +44,7 @@ func (p *paidTool) ProcessRequest(ctx agent.Context, req *model.LLMRequest) erro
 // Run pays and calls the tool.
 func (p *paidTool) Run(ctx agent.Context, args any) (map[string]any, error) {
 	var res map[string]any
-	err := p.s.pay(ctx, ctx.AgentName(), p.Name(), p.price, func() error {
+	err := p.s.pay(ctx, stepOf(ctx), p.Name(), p.price, func() error {
 		var err error
 		res, err = p.functionTool.Run(ctx, args)
 		return err
@@ -53,30 +53,41 @@ func (p *paidTool) Run(ctx agent.Context, args any) (map[string]any, error) {
 }
 
 // pay reserves most, runs f and charges most: what a tool really cost nobody reports.
-func (s *spend) pay(ctx context.Context, agentName, what string, most ledger.Nano, f func() error) error {
-	account, err := s.open(ctx, agentName)
+func (s *spend) pay(ctx context.Context, at step, what string, most ledger.Nano, f func() error) error {
+	key, err := s.open(ctx, at)
 	if err != nil {
-		return s.refuse(ctx, err)
+		refusal := s.refuse(ctx, err)
+		noteRefused(ctx, refusal)
+		return refusal
 	}
-	key := s.key(ctx, account)
 	reserve := func() error {
 		_, err := s.o.Ledger.Reserve(ctx, ledger.Request{Key: key, Amount: most, Lease: s.o.Lease, Estimate: ledger.Estimate{What: what, Method: "declared"}})
 		return err
 	}
-	if err = reserve(); s.approve(ctx, err) {
-		err = reserve()
-	}
+	err = s.whileOthersSettle(ctx, func() error {
+		err := reserve()
+		if s.approve(ctx, err) {
+			err = reserve()
+		}
+		return err
+	})
 	if err != nil {
-		note(ctx, agentName, what, func(l *SpendLine) { l.Refused++ })
-		return s.refuse(ctx, err)
+		refusal := s.refuse(ctx, err)
+		note(ctx, at.agent, what, func(l *SpendLine) {
+			l.Refused++
+			l.Estimated += most
+		})
+		noteRefused(ctx, refusal)
+		return refusal
 	}
 	defer func() {
-		ctx, cancel := settleContext(ctx)
-		defer cancel()
+		ctx := settleContext(ctx)
+		defer s.settled(ctx)
 		// A commit that fails leaves the reservation, which stays charged.
 		r, err := s.o.Ledger.Commit(ctx, key, ledger.Charge{})
-		note(ctx, agentName, what, func(l *SpendLine) {
+		note(ctx, at.agent, what, func(l *SpendLine) {
 			l.Calls++
+			l.Estimated += most
 			l.Reserved += most
 			l.Charged += most
 		})
@@ -100,5 +111,5 @@ func SpendDo(ctx context.Context, o SpendOptions, name string, most ledger.Nano,
 	if name == "" || most < 0 {
 		return fmt.Errorf("guards: SpendDo: %q for %s", name, most)
 	}
-	return s.pay(ctx, "", name, most, f)
+	return s.pay(ctx, step{}, name, most, f)
 }

@@ -8,6 +8,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,6 +166,10 @@ func (p *Pipeline) Run(ctx context.Context, subject supplier.Subject, typed stri
 		}
 	}
 	result := run.Outcome()
+	if refusal, _ := guards.SpendRefused(ctx); refusal != nil && (result.Status == callbacks.StatusDone || result.Status == callbacks.StatusLanded) {
+		// Agents with money of their own went on; the run is still not what was asked for.
+		result = callbacks.Result{Status: callbacks.StatusBudgetExhausted, Guard: "spend", Code: refusal.Code, Reason: cmp.Or(refusal.Detail, refusal.Text), Err: refusal}
+	}
 	if result.Status == callbacks.StatusInterrupted || errors.Is(ctx.Err(), context.Canceled) {
 		return nil, context.Canceled
 	}

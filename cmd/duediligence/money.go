@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards"
@@ -54,6 +55,7 @@ func (f *flags) spend(ctx context.Context) (callbacks.Guard, error) {
 	if o.Prices, err = f.prices(); err != nil {
 		return callbacks.Guard{}, err
 	}
+	o.Slices = agents.Slices(o.Limits.Hard)
 	if o.Ledger, err = f.openLedger(ctx); err != nil {
 		return callbacks.Guard{}, err
 	}
@@ -160,7 +162,10 @@ func (p *printer) passed(_ context.Context, r ledger.Receipt) {
 func (p *printer) spent(o *pipeline.Outcome) {
 	var total, reserved ledger.Nano
 	for _, l := range o.Spent {
-		p.line("  %-22s %-18s %s", l.Agent, l.What, text.Get(p.lang, text.CmdSpentLine, l.Calls, l.Refused, l.Charged.String(), l.Reserved.String()))
+		p.line("  %-22s %-18s %s", l.Agent, l.What, text.Get(p.lang, text.CmdSpentLine, l.Calls, l.Refused, l.Charged.String(), l.Reserved.String(), l.Estimated.String(), int(100*l.CachedShare())))
+		if l.Overrun > 0 {
+			p.line("  %-22s %-18s %s", "", "", text.Get(p.lang, text.CmdOverrun, l.Overrun.String()))
+		}
 		total += l.Charged
 		reserved += l.Reserved
 	}

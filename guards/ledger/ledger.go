@@ -10,7 +10,8 @@ import (
 
 // Ledger keeps accounts. Implementations are safe for concurrent use, and one that fails
 // refuses: an error of Reserve or Open always means "make no call". Errors are [DeniedError] or
-// [OpError].
+// [OpError]. Every operation ends in time by itself: Commit and Release are called under
+// contexts without a deadline.
 type Ledger interface {
 	// Open makes an account, or finds the one that was opened with the same arguments. A slice
 	// is set aside in its parent; [ErrBudgetExceeded] when it doesn't fit. No other operation

@@ -18,12 +18,21 @@ import (
 // A Server is a redis-server that lives as long as the test.
 type Server struct {
 	Addr string
+	t    testing.TB
+	args []string
 	cmd  *exec.Cmd
 }
 
 // Start starts a server on a free port. Without the binary the test is skipped, unless
 // GARDEFOU_REDIS is "required".
 func Start(t testing.TB) *Server {
+	t.Helper()
+	return StartWith(t)
+}
+
+// StartWith is [Start] with further arguments, which win over its own: no dump and no
+// append-only file.
+func StartWith(t testing.TB, args ...string) *Server {
 	t.Helper()
 	bin, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -34,7 +43,7 @@ func Start(t testing.TB) *Server {
 	}
 	// The port is free when it is asked for and may be taken a moment later.
 	for range 5 {
-		if s := start(t, bin, freePort(t)); s != nil {
+		if s := start(t, bin, freePort(t), args); s != nil {
 			return s
 		}
 	}
@@ -42,22 +51,39 @@ func Start(t testing.TB) *Server {
 	return nil
 }
 
-func start(t testing.TB, bin string, port int) *Server {
+func start(t testing.TB, bin string, port int, args []string) *Server {
 	t.Helper()
-	cmd := exec.Command(bin, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("starting redis-server: %v", err)
-	}
-	s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), cmd: cmd}
+	all := []string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir()}
+	s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), t: t, args: append(append([]string{bin}, all...), args...)}
 	t.Cleanup(s.Stop)
+	if !s.run() {
+		return nil
+	}
+	return s
+}
+
+// run starts the process and reports whether it answers.
+func (s *Server) run() bool {
+	s.cmd = exec.Command(s.args[0], s.args[1:]...)
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatalf("starting redis-server: %v", err)
+	}
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
 		if s.answers() {
-			return s
+			return true
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	s.Stop()
-	return nil
+	return false
+}
+
+// Restart starts a stopped server again, at the same address and with what it kept.
+func (s *Server) Restart() {
+	s.t.Helper()
+	if !s.run() {
+		s.t.Fatal("redis-server does not start again")
+	}
 }
 
 // answers reports whether the server answers a PING.

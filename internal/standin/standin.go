@@ -36,6 +36,8 @@ type Server struct {
 	fault Fault
 	// Version is the model version it says it served.
 	Version string
+	// Dear makes Gemini's answers use every token of output they were allowed.
+	Dear bool
 
 	mu     sync.Mutex
 	bodies [][]byte
@@ -86,7 +88,9 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 type geminiRequest struct {
 	Contents []*genai.Content `json:"contents"`
 	Tools    []*genai.Tool    `json:"tools"`
-	Config   json.RawMessage  `json:"generationConfig"`
+	Config   struct {
+		MaxOutputTokens int32 `json:"maxOutputTokens"`
+	} `json:"generationConfig"`
 }
 
 func (s *Server) gemini(w http.ResponseWriter, r *http.Request) {
@@ -105,7 +109,7 @@ func (s *Server) gemini(w http.ResponseWriter, r *http.Request) {
 	}
 	_, rest, _ := strings.Cut(r.URL.Path, "/models/")
 	name, method, _ := strings.Cut(rest, ":")
-	resp, err := s.ask(r.Context(), &model.LLMRequest{Model: name, Contents: req.Contents, Config: &genai.GenerateContentConfig{Tools: req.Tools}})
+	resp, err := s.ask(r.Context(), &model.LLMRequest{Model: name, Contents: req.Contents, Config: &genai.GenerateContentConfig{Tools: req.Tools, MaxOutputTokens: req.Config.MaxOutputTokens}})
 	if err != nil {
 		GeminiError(w, http.StatusBadRequest, err.Error())
 		return
@@ -170,6 +174,9 @@ func (s *Server) ask(ctx context.Context, req *model.LLMRequest) (*model.LLMResp
 	}
 	if last == nil || last.Content == nil {
 		return nil, fmt.Errorf("standin: the model said nothing")
+	}
+	if u := last.UsageMetadata; s.Dear && u != nil {
+		u.CandidatesTokenCount, u.TotalTokenCount = req.Config.MaxOutputTokens, u.PromptTokenCount+req.Config.MaxOutputTokens
 	}
 	s.bill(last.UsageMetadata)
 	return last, nil

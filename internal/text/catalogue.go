@@ -17,6 +17,7 @@ const (
 
 	ValueUnavailable Key = "guards.value_unavailable"
 	BudgetMoney      Key = "guards.budget.money"
+	BudgetMoneyAgent Key = "guards.budget.money.agent"
 	BudgetNoPrice    Key = "guards.budget.no_price"
 	MalformedCall    Key = "guards.malformed_call"
 	ToolNotAllowed   Key = "guards.tool_not_allowed"
@@ -47,6 +48,7 @@ var catalogue = map[Key]entry{
 
 	ValueUnavailable: {"value no longer available, ask again", "valeur qui n'est plus disponible, redemande-la"},
 	BudgetMoney:      {"Spend limit reached: run stopped.", "Plafond de dépense atteint : traitement interrompu."},
+	BudgetMoneyAgent: {"Spend limit reached: agent ended.", "Plafond de dépense atteint : agent terminé."},
 	BudgetNoPrice:    {"The cost of the call can't be bounded: run stopped.", "Le coût de l'appel ne peut pas être borné : traitement interrompu."},
 	MalformedCall: {
 		"Your last tool call could not be read: its arguments were not valid JSON for the declared parameters. Make the call again.",

@@ -17,6 +17,7 @@ const (
 	CmdSummary          Key = "cmd.summary"
 	CmdWritten          Key = "cmd.written"
 	CmdSpentLine        Key = "cmd.spent.line"
+	CmdOverrun          Key = "cmd.spent.overrun"
 	CmdApprove          Key = "cmd.approve"
 	CmdTarget           Key = "cmd.target"
 	CmdSpent            Key = "cmd.spent"
@@ -54,7 +55,8 @@ var commandCatalogue = map[Key]entry{
 		"Exécution : %s ; %d appels au modèle, %d appels d'outils, %d tokens en entrée, %d en sortie ; garde-fous intervenus : %s.",
 	},
 	CmdWritten:          {"Written to %s: report.md, report.html, report.json, journal.jsonl", "Écrits dans %s : report.md, report.html, report.json, journal.jsonl"},
-	CmdSpentLine:        {"%d calls, %d refused, %s of %s reserved", "%d appels, %d refusés, %s sur %s réservés"},
+	CmdSpentLine:        {"%d calls, %d refused; %s charged of %s reserved, %s estimated; %d %% cached", "%d appels, %d refusés ; %s facturés sur %s réservés, %s estimés ; %d %% en cache"},
+	CmdOverrun:          {"%s more than was reserved", "%s de plus que réservé"},
 	CmdApprove:          {"%s spent or held of %s allowed without approval. Go on, up to %s? [y/N] ", "%s dépensés ou réservés sur %s permis sans accord. Continuer, jusqu'à %s ? [o/N] "},
 	CmdTarget:           {"The expected cost of %s was passed: %s spent or held.", "Le coût attendu de %s est dépassé : %s dépensés ou réservés."},
 	CmdSpent:            {"Spent: %s of %s reserved.", "Dépensé : %s sur %s réservés."},

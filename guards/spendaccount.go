@@ -1,0 +1,272 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards/ledger"
+)
+
+// runAccount is the Run's account, opened when first needed. It is closed by whoever
+// resumes or reports, not here: a stopped run may go on under a higher limit.
+type runAccount struct {
+	mu     sync.Mutex
+	id     ledger.AccountID
+	calls  string // what begins the names of this process's calls
+	next   int
+	slices map[string]*slice // by agent
+	asked  map[ledger.AccountID]bool
+	// underWay counts the calls that hold a reservation, news is closed when one settles.
+	underWay int
+	news     chan struct{}
+}
+
+// slice is a [Slice] at work.
+type slice struct {
+	Slice
+	id    ledger.AccountID // the account of the present stay; "" between stays
+	stays int
+	spent ledger.Nano // in the stays that are over
+	in    map[step]bool
+}
+
+// open returns the account that an agent draws on, and the name of its next call.
+func (s *spend) open(ctx context.Context, at step) (ledger.Key, error) {
+	run := callbacks.RunOf(ctx)
+	if run == nil {
+		return ledger.Key{}, errors.New("guards: Spend: no Run: start one with callbacks.Start")
+	}
+	a := s.account.In(run)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.id == "" {
+		if err := s.openAll(ctx, a, s.o.Account(run)); err != nil {
+			return ledger.Key{}, err
+		}
+		a.calls = run.ID() + "-" + rand.Text() + "-"
+	}
+	a.next++
+	key := ledger.Key{Account: a.id, Call: a.calls + strconv.Itoa(a.next), Attempt: 1}
+	sl, ok := a.slices[at.agent]
+	if !ok {
+		return key, nil
+	}
+	if sl.id == "" {
+		if err := s.stay(ctx, a.id, sl); err != nil {
+			return ledger.Key{}, err
+		}
+	}
+	sl.in[at] = true
+	key.Account = sl.id
+	return key, nil
+}
+
+// openAll opens the Run's account and sets every slice aside, so that nobody can spend
+// what was promised to an agent that has not begun.
+func (s *spend) openAll(ctx context.Context, a *runAccount, id ledger.AccountID) error {
+	if _, err := s.o.Ledger.Open(ctx, ledger.Opening{Account: id, Limits: s.o.Limits}); err != nil {
+		return err
+	}
+	a.slices = make(map[string]*slice)
+	for _, declared := range s.o.Slices {
+		sl := &slice{Slice: declared, in: make(map[step]bool)}
+		if err := s.stay(ctx, id, sl); err != nil {
+			return err
+		}
+		for _, name := range declared.agents() {
+			a.slices[name] = sl
+		}
+	}
+	a.id = id
+	return nil
+}
+
+// stay opens the account of a slice's next stay: with what is left of its limit, set aside where the Run's account still has it, else as a view of what is
+// there. Stays that a process before this one left behind are settled first.
+func (s *spend) stay(ctx context.Context, root ledger.AccountID, sl *slice) error {
+	for {
+		id := root.Child(sl.Name)
+		if sl.stays > 0 {
+			id = root.Child(sl.Name + "." + strconv.Itoa(sl.stays+1))
+		}
+		limits := sl.Limits
+		limits.Hard = max(1, limits.Hard-sl.spent) // an empty slice refuses, and says so
+		if sl.spent > 0 {
+			limits.Soft, limits.Target = 0, 0
+		}
+		o := ledger.Opening{Account: id, Mode: ledger.Slice, Limits: limits}
+		b, err := s.o.Ledger.Open(ctx, o)
+		if errors.Is(err, ledger.ErrBudgetExceeded) {
+			o.Mode = ledger.Cap
+			b, err = s.o.Ledger.Open(ctx, o)
+		}
+		switch {
+		case err == nil && !b.Closed:
+			sl.id = id
+			return nil
+		case errors.Is(err, ledger.ErrConflict):
+			// It was opened under other limits: the run was resumed with more money.
+			if b, err = s.o.Ledger.Close(ctx, id); errors.Is(err, ledger.ErrPending) {
+				// A call whose end nobody knows keeps it open, and keeps what it holds.
+				b, err = s.o.Ledger.Balance(ctx, id)
+			}
+			if err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		}
+		sl.spent += b.Spent + b.Held
+		sl.stays++
+	}
+}
+
+// mostWait is how long a call waits for the money that calls under way may leave over.
+const mostWait = time.Minute
+
+// whileOthersSettle tries a reservation, and, where it is refused for money that other
+// calls of the Run hold, again when one of them has settled: worst cases are far above
+// real costs, and most of what is held comes back.
+func (s *spend) whileOthersSettle(ctx context.Context, reserve func() error) error {
+	a := s.account.In(callbacks.RunOf(ctx))
+	var timeout <-chan time.Time
+	for {
+		a.mu.Lock()
+		if a.news == nil {
+			a.news = make(chan struct{})
+		}
+		news := a.news
+		a.mu.Unlock()
+		err := reserve()
+		if err == nil {
+			a.mu.Lock()
+			a.underWay++
+			a.mu.Unlock()
+			return nil
+		}
+		if !mayComeBack(err) {
+			return err
+		}
+		a.mu.Lock()
+		alone := a.underWay == 0 && news == a.news
+		a.mu.Unlock()
+		if alone {
+			return err
+		}
+		if timeout == nil {
+			timeout = time.After(mostWait)
+		}
+		select {
+		case <-news:
+		case <-timeout:
+			return err
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// mayComeBack reports whether a refusal is for money that calls under way hold.
+func mayComeBack(err error) bool {
+	var denied *ledger.DeniedError
+	if !errors.As(err, &denied) {
+		return false
+	}
+	if errors.Is(denied, ledger.ErrNeedsApproval) {
+		return denied.Balance.Held > 0
+	}
+	return denied.Balance.Reserved > 0
+}
+
+// settled tells those who wait that a call's reservation is gone.
+func (s *spend) settled(ctx context.Context) {
+	a := s.account.In(callbacks.RunOf(ctx))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.underWay--
+	if a.news != nil {
+		close(a.news)
+		a.news = nil
+	}
+}
+
+// ended returns the rest of a slice when the last agent that drew on it has ended.
+func (s *spend) ended(ctx context.Context, at step) {
+	run := callbacks.RunOf(ctx)
+	if run == nil {
+		return
+	}
+	a := s.account.In(run)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	sl := a.slices[at.agent]
+	if sl == nil || sl.id == "" || !sl.in[at] {
+		return
+	}
+	delete(sl.in, at)
+	if len(sl.in) > 0 {
+		return
+	}
+	ctx = settleContext(ctx)
+	// What can't be closed, an unsettled call in it, stays set aside and in use.
+	if b, err := s.o.Ledger.Close(ctx, sl.id); err == nil {
+		sl.id, sl.spent = "", sl.spent+b.Spent
+		sl.stays++
+	}
+}
+
+// approve asks whether an account at its soft limit may go on, and raises the limit. It
+// reports whether to try again.
+func (s *spend) approve(ctx context.Context, err error) bool {
+	var denied *ledger.DeniedError
+	if s.o.Approve == nil || !errors.Is(err, ledger.ErrNeedsApproval) || !errors.As(err, &denied) {
+		return false
+	}
+	a := s.account.In(callbacks.RunOf(ctx))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if yes, asked := a.asked[denied.Account]; asked {
+		return yes
+	}
+	if a.asked == nil {
+		a.asked = make(map[ledger.AccountID]bool)
+	}
+	a.asked[denied.Account] = false
+	if !s.o.Approve(ctx, denied) {
+		return false
+	}
+	limits := denied.Balance.Limits
+	limits.Soft = 0
+	// The id is good for this one decision: replaying it can't raise another limit.
+	_, err = s.o.Ledger.Adjust(ctx, ledger.Adjustment{Account: denied.Account, Approval: "approval-" + rand.Text(), Limits: limits})
+	a.asked[denied.Account] = err == nil
+	return err == nil
+}
+
+// available is what the limits of an account and of those above it leave: the hard ones
+// as far up as they draw on the same money, the soft ones all the way.
+func (s *spend) available(ctx context.Context, account ledger.AccountID) (ledger.Nano, error) {
+	least, pool := ledger.MaxAmount, true
+	for id := account; id != ""; id = id.Parent() {
+		b, err := s.o.Ledger.Balance(ctx, id)
+		if err != nil {
+			return 0, err
+		}
+		if pool {
+			least = min(least, b.Available())
+		}
+		if b.Limits.Soft > 0 {
+			least = min(least, max(0, b.Limits.Soft-b.Spent-b.Held))
+		}
+		pool = pool && b.Mode == ledger.Cap
+	}
+	return least, nil
+}

@@ -1,0 +1,272 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/model"
+
+	"github.com/gardefou/gardefou/guards/prices"
+)
+
+// bound is the most a request can use: a token stands for at least a byte of UTF-8, so
+// the request's JSON has no more tokens than bytes; declarations and schemas count
+// twice, as providers rewrite them.
+func (s *spend) bound(req *model.LLMRequest, quote prices.Quote) (prices.Bound, string, error) {
+	b := prices.Bound{Output: s.o.MaxOutput, TextInput: true, TextOutput: true}
+	if most := quote.MaxOutput(); most > 0 {
+		b.Output = most
+	}
+	size := requestSize{}
+	size.contents(req.Contents)
+	unsized := false
+	if cfg := req.Config; cfg != nil {
+		if cfg.CachedContent != "" {
+			return b, "", fmt.Errorf("%w: cached content has no size here", prices.ErrUnbounded)
+		}
+		if cfg.MaxOutputTokens > 0 {
+			b.Output = min(b.Output, int64(cfg.MaxOutputTokens))
+		}
+		if cfg.SystemInstruction != nil {
+			size.content(cfg.SystemInstruction)
+		}
+		size.rewritten(cfg.Tools, cfg.ResponseSchema, cfg.ResponseJsonSchema)
+		unsized = serverTools(cfg.Tools)
+	}
+	if size.err != nil {
+		return b, "", fmt.Errorf("guards: Spend: measuring a request: %w", size.err)
+	}
+	method := "bytes"
+	if unsized = unsized || size.media; unsized {
+		if !s.o.AllowUnbounded {
+			return b, "", fmt.Errorf("%w: files, media or tools on the provider's servers; see SpendOptions.AllowUnbounded", prices.ErrUnbounded)
+		}
+		method, b.TextInput = "context_window", false
+	}
+	b.Input = size.bytes + 64
+	if window := quote.MaxInput(); window > 0 && (unsized || b.Input > window) {
+		b.Input = window
+	} else if unsized {
+		return b, "", fmt.Errorf("%w: the price table has no context window for it", prices.ErrUnbounded)
+	}
+	return b, method, nil
+}
+
+// requestSize adds up how long the JSON of a request can be, without making it: never
+// less than it is, for any value. What it does not know it has encoded.
+type requestSize struct {
+	bytes int64
+	media bool // something whose tokens have nothing to do with its bytes
+	err   error
+}
+
+// mostOfNames is more than the braces, quotes, commas and field names around the values
+// of one content or part.
+const mostOfNames = 160
+
+func (s *requestSize) contents(list []*genai.Content) {
+	for _, c := range list {
+		if c != nil {
+			s.content(c)
+		}
+		s.bytes += 8
+	}
+}
+
+func (s *requestSize) content(c *genai.Content) {
+	s.bytes += mostOfNames
+	s.text(c.Role)
+	for _, p := range c.Parts {
+		if p != nil {
+			s.part(p)
+		}
+		s.bytes += 8
+	}
+}
+
+func (s *requestSize) part(p *genai.Part) {
+	s.bytes += mostOfNames
+	s.text(p.Text)
+	s.base64(p.ThoughtSignature)
+	if f := p.FunctionCall; f != nil {
+		s.text(f.ID)
+		s.text(f.Name)
+		s.object(f.Args)
+		if f.PartialArgs != nil {
+			s.encoded(f.PartialArgs)
+		}
+	}
+	if f := p.FunctionResponse; f != nil {
+		s.text(f.ID)
+		s.text(f.Name)
+		s.text(string(f.Scheduling))
+		s.object(f.Response)
+		if len(f.Parts) > 0 {
+			s.media = true
+			s.encoded(f.Parts)
+		}
+	}
+	if d := p.InlineData; d != nil {
+		s.media = s.media || !strings.HasPrefix(d.MIMEType, "text/")
+		s.text(d.MIMEType)
+		s.text(d.DisplayName)
+		s.base64(d.Data)
+	}
+	if p.FileData != nil {
+		s.media = true
+		s.encoded(p.FileData)
+	}
+	if rest := unusual(p); rest != nil {
+		s.encoded(rest)
+	}
+}
+
+// unusual is the part without the fields that part measures itself, or nil where
+// nothing is left.
+func unusual(p *genai.Part) *genai.Part {
+	if p.MediaResolution == nil && p.CodeExecutionResult == nil && p.ExecutableCode == nil && p.VideoMetadata == nil && p.ToolCall == nil &&
+		p.ToolResponse == nil && p.PartMetadata == nil && p.AudioTranscription == nil && p.MediaProcessing == "" && p.SpeechMetadata == nil {
+		return nil
+	}
+	rest := *p
+	rest.Text, rest.ThoughtSignature, rest.FunctionCall, rest.FunctionResponse, rest.InlineData, rest.FileData = "", nil, nil, nil, nil, nil
+	return &rest
+}
+
+// rewritten counts tool declarations and schemas, which the provider renders anew.
+func (s *requestSize) rewritten(tools []*genai.Tool, schema *genai.Schema, jsonSchema any) {
+	before := s.bytes
+	if len(tools) > 0 {
+		s.encoded(tools)
+	}
+	if schema != nil {
+		s.encoded(schema)
+	}
+	if jsonSchema != nil {
+		s.encoded(jsonSchema)
+	}
+	s.bytes += s.bytes - before
+}
+
+func (s *requestSize) encoded(v any) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		s.err = err
+	}
+	s.bytes += int64(len(raw))
+}
+
+func (s *requestSize) base64(data []byte) {
+	if len(data) > 0 {
+		s.bytes += 2 + (int64(len(data))+2)/3*4
+	}
+}
+
+func (s *requestSize) object(m map[string]any) {
+	s.bytes += 2
+	for name, v := range m {
+		s.text(name)
+		s.bytes += 2 // the colon and the comma
+		s.value(v)
+	}
+}
+
+func (s *requestSize) value(v any) {
+	switch v := v.(type) {
+	case nil, bool:
+		s.bytes += 5
+	case string:
+		s.text(v)
+	case float64, int, int64, int32:
+		s.bytes += 25 // -1.7976931348623157e+308 and -9223372036854775808 are shorter
+	case map[string]any:
+		s.object(v)
+	case []any:
+		s.bytes += 2
+		for _, e := range v {
+			s.value(e)
+			s.bytes++
+		}
+	case []string:
+		s.bytes += 4 // "null" where it is nil
+		for _, e := range v {
+			s.text(e)
+			s.bytes++
+		}
+	default:
+		s.encoded(v)
+	}
+}
+
+// text counts a string as JSON writes it at its longest.
+func (s *requestSize) text(t string) {
+	n := int64(2)
+	for i := 0; i < len(t); i++ {
+		if t[i] >= utf8.RuneSelf {
+			n += unicodeSize(t[i:])
+			break
+		}
+		n += int64(jsonSize[t[i]])
+	}
+	s.bytes += n
+}
+
+// unicodeSize goes on where a string is no longer ASCII.
+func unicodeSize(t string) int64 {
+	n := int64(0)
+	for i := 0; i < len(t); {
+		if t[i] < utf8.RuneSelf {
+			n += int64(jsonSize[t[i]])
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(t[i:])
+		switch {
+		case r == utf8.RuneError && size == 1, r == '\u2028', r == '\u2029':
+			n += 6
+		default:
+			n += int64(size)
+		}
+		i += size
+	}
+	return n
+}
+
+// jsonSize is how many bytes JSON writes for an ASCII character.
+var jsonSize = func() (sizes [utf8.RuneSelf]uint8) {
+	for c := range sizes {
+		switch {
+		case c == '"' || c == '\\':
+			sizes[c] = 2
+		case c < ' ' || c == '<' || c == '>' || c == '&' || c == 0x7f:
+			sizes[c] = 6
+		default:
+			sizes[c] = 1
+		}
+	}
+	return sizes
+}()
+
+// serverTools reports tools that the provider runs and bills by itself: any but a
+// declared function, also one that a later version of the client brings.
+func serverTools(tools []*genai.Tool) bool {
+	for _, t := range tools {
+		if t == nil {
+			continue
+		}
+		rest := *t
+		rest.FunctionDeclarations = nil
+		if !reflect.ValueOf(rest).IsZero() {
+			return true
+		}
+	}
+	return false
+}

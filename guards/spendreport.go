@@ -1,0 +1,106 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards/ledger"
+)
+
+// A SpendLine is what one agent spent on one model or tool in a Run.
+type SpendLine struct {
+	Agent   string `json:"agent"`
+	What    string `json:"what"` // a model or a tool
+	Calls   int    `json:"calls"`
+	Refused int    `json:"refused"`
+	// Estimated is the most that all calls asked for could have cost, as the agent wanted
+	// them and with those that were refused. Reserved is what was set aside for those that
+	// were made, with the output they were allowed.
+	Estimated ledger.Nano `json:"estimated"`
+	Reserved  ledger.Nano `json:"reserved"`
+	// Charged is the real cost where the provider told it, else the reservation. Overrun
+	// is the part of it that no reservation covered.
+	Charged ledger.Nano `json:"charged"`
+	Overrun ledger.Nano `json:"overrun"`
+	// TokensIn are the tokens read, TokensCached those of them that came from the
+	// provider's cache.
+	TokensIn     int64 `json:"tokens_in"`
+	TokensCached int64 `json:"tokens_cached"`
+}
+
+// CachedShare is the part of the tokens read that came from the provider's cache, from 0
+// to 1; 0 where none were read.
+func (l SpendLine) CachedShare() float64 {
+	if l.TokensIn == 0 {
+		return 0
+	}
+	return float64(l.TokensCached) / float64(l.TokensIn)
+}
+
+var spendBooksKey = callbacks.NewKey(func() *spendBooks { return &spendBooks{lines: make(map[[2]string]*SpendLine)} })
+
+// spendBooks are what one Run's calls cost.
+type spendBooks struct {
+	mu      sync.Mutex
+	lines   map[[2]string]*SpendLine
+	order   [][2]string
+	refused *callbacks.Refusal
+	denied  *ledger.DeniedError
+}
+
+func note(ctx context.Context, agentName, what string, f func(*SpendLine)) {
+	b := spendBooksKey.Of(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := [2]string{agentName, what}
+	line, ok := b.lines[k]
+	if !ok {
+		line = &SpendLine{Agent: agentName, What: what}
+		b.lines[k] = line
+		b.order = append(b.order, k)
+	}
+	f(line)
+}
+
+func noteRefused(ctx context.Context, r *callbacks.Refusal) {
+	b := spendBooksKey.Of(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.refused == nil {
+		b.refused = r
+	}
+	var denied *ledger.DeniedError
+	if b.denied == nil && errors.As(r, &denied) {
+		b.denied = denied
+	}
+}
+
+// Spent returns what ctx's Run has cost so far, by agent and by model or tool, in the
+// order they first came.
+func Spent(ctx context.Context) []SpendLine { return spendBooksKey.Of(ctx).list() }
+
+func (b *spendBooks) list() []SpendLine {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make([]SpendLine, 0, len(b.order))
+	for _, k := range b.order {
+		out = append(out, *b.lines[k])
+	}
+	return out
+}
+
+// SpendRefused returns the first refusal by [Spend] in ctx's Run, and the limit that said
+// no: which account, and how much more it would have needed. Both are nil where nothing
+// was refused; denied alone is nil where it was for another reason, a model without a
+// price say.
+func SpendRefused(ctx context.Context) (refusal *callbacks.Refusal, denied *ledger.DeniedError) {
+	b := spendBooksKey.Of(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refused, b.denied
+}
