@@ -283,7 +283,7 @@ func TestSpendPriceChangesDuringACall(t *testing.T) {
 func TestSpendRedisGoes(t *testing.T) {
 	for name, during := range map[string]bool{"before": false, "during": true} {
 		t.Run(name, func(t *testing.T) {
-			srv := redistest.StartWith(t, "--appendonly", "yes")
+			srv := redistest.StartWith(t, "--appendonly", "yes", "--appendfsync", "always")
 			client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{srv.Addr}, DisableCache: true, DisableRetry: true})
 			require.NoError(t, err)
 			l, err := redisledger.New(t.Context(), redisledger.Options{Client: client})
