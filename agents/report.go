@@ -99,7 +99,7 @@ func (b *builder) reviewer() (member, error) {
 		answer: []string{ApproveReport, RequestChanges},
 		guards: []callbacks.Guard{
 			needsDraft(),
-			guards.AllowTools(ApproveReport, RequestChanges),
+			b.watch(guards.AllowTools(ApproveReport, RequestChanges)),
 			guards.IsolateFunc(func(ctx context.Context) (string, error) {
 				rec := RecordOf(ctx)
 				return question(ctx, text.GoalReviewer, map[string]any{

@@ -47,6 +47,9 @@ type Options struct {
 	AnnualPurchases *int64
 	// AsPlugin attaches the guards to the runner instead of to each agent.
 	AsPlugin bool
+	// Monitor lets the guards that refuse watch only: what they would have refused is told
+	// to Journal and Observe, and the step goes on. Landing is left out.
+	Monitor bool
 	// Extra guards stand first in the chain of the named agent. For tests.
 	Extra map[string][]callbacks.Guard
 	// Bare builds the agents in plain ADK, with the stash as an ordinary callback and
@@ -88,7 +91,8 @@ func New(o Options) (*Team, error) {
 	if o.Model == nil || o.Sources == nil {
 		return nil, errors.New("agents: a team needs a model and sources")
 	}
-	b := &builder{o: o, runBudget: guards.CallBudgetWith(guards.CallBudgetOptions{Calls: o.MaxCalls, Scope: guards.ScopeRun})}
+	b := &builder{o: o}
+	b.runBudget = b.watch(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: o.MaxCalls, Scope: guards.ScopeRun}))
 	b.redact, b.stash = guards.Redact(), guards.Stash(LookupPrefix)
 
 	research := make([]agent.Agent, 0, len(lookups))
@@ -176,7 +180,7 @@ func (b *builder) build(m member) (agent.Agent, error) {
 		own = append(own, b.o.Extra[m.cfg.Name]...)
 		own = append(own, guards.Reask())
 		own = append(own, m.guards...)
-		own = append(own, b.shared(guards.Landing(m.answer...))...)
+		own = append(own, b.shared(b.landing(m)...)...)
 	}
 	chain := callbacks.New(own...)
 	b.chains = append(b.chains, NamedChain{m.cfg.Name, chain})
@@ -206,7 +210,9 @@ func (b *builder) pluginGuards() []callbacks.Guard {
 		for _, g := range append(b.o.Extra[m.cfg.Name], m.guards...) {
 			out = append(out, callbacks.ForAgents(g, m.cfg.Name))
 		}
-		landings = append(landings, callbacks.ForAgents(guards.Landing(m.answer...), m.cfg.Name))
+		for _, g := range b.landing(m) {
+			landings = append(landings, callbacks.ForAgents(g, m.cfg.Name))
+		}
 	}
 	return append(out, b.shared(landings...)...)
 }
@@ -243,9 +249,25 @@ func (b *builder) config(name, description string, instruction text.Key, tools .
 	}
 }
 
+// watch is put around the guards that refuse.
+func (b *builder) watch(g callbacks.Guard) callbacks.Guard {
+	if b.o.Monitor {
+		return callbacks.Monitor(g)
+	}
+	return g
+}
+
+// landing keeps the last call that a budget allows; one that only watches allows them all.
+func (b *builder) landing(m member) []callbacks.Guard {
+	if b.o.Monitor {
+		return nil
+	}
+	return []callbacks.Guard{guards.Landing(m.answer...)}
+}
+
 func (b *builder) agentBudget() callbacks.Guard {
 	// The clock starts at the first call: the writer works through every review round.
-	return guards.CallBudgetWith(guards.CallBudgetOptions{Calls: b.o.AgentCalls, Time: guards.DefaultRunTime})
+	return b.watch(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: b.o.AgentCalls, Time: guards.DefaultRunTime}))
 }
 
 func (b *builder) researcher(l lookup) (member, error) {
@@ -260,19 +282,19 @@ func (b *builder) researcher(l lookup) (member, error) {
 	return member{
 		cfg: b.config(l.agent, "Researches "+l.name+".", text.InstructionResearcher, look, report),
 		guards: []callbacks.Guard{
-			guards.AllowTools(l.tool, ReportFinding),
-			guards.Args(l.tool, guards.Arg{Name: "supplier", Label: "supplier name", Required: true, NotBlank: true, MaxLen: MaxSupplierLen}),
-			guards.Args(ReportFinding,
+			b.watch(guards.AllowTools(l.tool, ReportFinding)),
+			b.watch(guards.Args(l.tool, guards.Arg{Name: "supplier", Label: "supplier name", Required: true, NotBlank: true, MaxLen: MaxSupplierLen})),
+			b.watch(guards.Args(ReportFinding,
 				guards.Arg{Name: "summary", Required: true, NotBlank: true, MaxLen: 4000},
-				guards.Arg{Name: "confidence", Required: true, OneOf: []string{"high", "medium", "low"}}),
+				guards.Arg{Name: "confidence", Required: true, OneOf: []string{"high", "medium", "low"}})),
 			guards.IsolateFunc(func(ctx context.Context) (string, error) {
 				return question(ctx, l.goal, map[string]any{"supplier": supplierArg(subjectOf(ctx))})
 			}),
 			// A lookup is about the supplier of this run, whatever a model reads and writes.
-			guards.ScopeWith(guards.ScopeOptions{
+			b.watch(guards.ScopeWith(guards.ScopeOptions{
 				Arg: "supplier", Tools: []string{l.tool}, Unlisted: true, ValuesFunc: supplierNames, Match: sameSupplier,
-			}),
-			guards.Loop(),
+			})),
+			b.watch(guards.Loop()),
 			b.agentBudget(),
 		},
 		answer: []string{ReportFinding},

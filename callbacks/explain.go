@@ -75,12 +75,11 @@ func (e Explanation) String() string {
 // attachment leaves out, guards that stand twice.
 func (c *Chain) Warnings() []string {
 	var warnings []string
-	seen := map[string]bool{}
-	for _, g := range c.Guards() {
-		if seen[g.Name] && g.Name != configGuard {
+	guards := c.Guards()
+	for i, g := range guards {
+		if slices.ContainsFunc(guards[:i], func(o Guard) bool { return same(o, g) }) {
 			warnings = append(warnings, fmt.Sprintf("guard %q stands in the chain more than once", g.Name))
 		}
-		seen[g.Name] = true
 		needs := g.info().Needs
 		for _, form := range []string{formAgent, formPlugin} {
 			for _, h := range g.Hooks() {

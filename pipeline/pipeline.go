@@ -81,6 +81,9 @@ type Options struct {
 	// Previous is the last report on the same subject, to say what changed; nil for a
 	// first one.
 	Previous *report.Report
+	// Monitor lets the guards that refuse watch only, and tells Observe what they would
+	// have refused.
+	Monitor bool
 	// Bare leaves the guards out, to measure what they cost.
 	Bare bool
 }
@@ -100,7 +103,7 @@ func New(o Options) (*Pipeline, error) {
 	}
 	to := agents.Options{
 		Model: o.Model, ModelFor: o.ModelFor, Sources: o.Sources, MaxCalls: o.MaxCalls, AgentCalls: o.AgentCalls,
-		Spend: o.Spend, AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
+		Spend: o.Spend, AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, Monitor: o.Monitor, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
 	}
 	if o.Journal != nil {
 		to.Journal = guards.JournalWith(guards.JournalOptions{Writer: o.Journal, OnError: o.JournalError})
@@ -130,6 +133,15 @@ func New(o Options) (*Pipeline, error) {
 
 // Chains returns the chain of each agent, for Explain.
 func (p *Pipeline) Chains() []agents.NamedChain { return p.team.Chains() }
+
+// Check returns what is probably not meant in the agents and guards it is built of; nil
+// means that it found nothing.
+func (p *Pipeline) Check() []callbacks.Problem {
+	if p.team.Plugin == nil {
+		return callbacks.Check(p.team.Root)
+	}
+	return callbacks.Check(p.team.Root, p.team.Chains()[0].Chain)
+}
 
 // An Outcome is a report and how the run that made it went.
 type Outcome struct {

@@ -6,6 +6,9 @@ package text
 // Sentences of the commands that watch and audit runs.
 const (
 	JournalHead      Key = "journal.head"
+	ExplainClean     Key = "explain.clean"
+	ExplainWould     Key = "explain.would"
+	ExplainNone      Key = "explain.none"
 	JournalWhole     Key = "journal.whole"
 	JournalRecovered Key = "journal.recovered"
 	JournalLost      Key = "journal.lost"
@@ -54,6 +57,9 @@ const (
 )
 
 var operateCatalogue = map[Key]entry{
+	ExplainClean:     {"No problem found.", "Aucun problème trouvé."},
+	ExplainWould:     {"would have refused", "aurait refusé"},
+	ExplainNone:      {"Nothing would have been refused.", "Rien n'aurait été refusé."},
 	JournalHead:      {"Journal head: %s. Kept elsewhere, it proves that nothing was cut off or written anew: duediligence journal verify --head.", "Tête du journal : %s. Notée ailleurs, elle prouve que rien n'a été coupé ni réécrit : duediligence journal verify --head."},
 	JournalWhole:     {"The journal is whole and as it was written: %d lines, head %s.", "Le journal est complet et tel qu'il a été écrit : %d lignes, tête %s."},
 	JournalRecovered: {"It was opened again %d times after a stop without a closing record, as after a crash.", "Il a été rouvert %d fois après un arrêt sans enregistrement de clôture, comme après une panne."},
