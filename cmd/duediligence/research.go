@@ -94,7 +94,7 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 	if err != nil {
 		return failed(err)
 	}
-	if err := out.write(outcome.Report, report.Lang(p.lang)); err != nil {
+	if err := out.write(outcome, p.lang); err != nil {
 		return failed(err)
 	}
 	if err := f.print(stdout, outcome.Report, report.Lang(p.lang)); err != nil {

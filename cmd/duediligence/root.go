@@ -62,7 +62,7 @@ func newRootCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.siren, "siren", "", "the supplier's SIREN; with a name as well, both must mean the same company")
 	fl.StringVar(&f.format, "format", "md", "format of the report on stdout: md, json, html or csv")
-	fl.StringVarP(&f.out, "output", "o", "", "also write report.md, .html, .json and journal.jsonl into this folder")
+	fl.StringVarP(&f.out, "output", "o", "", "also write index.html, the report and the journal into this folder")
 	fl.StringVar(&f.journal, "journal", "", "append the journal, a JSON line for each step, to this file")
 	fl.Int64Var(&f.journalSize, "journal-max-bytes", 0, "begin a new journal file when it would grow over this size; 0 for never")
 	fl.StringVar(&f.since, "since", "", "the last report.json on this supplier: say what changed")

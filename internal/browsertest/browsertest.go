@@ -6,6 +6,7 @@ package browsertest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,6 +99,41 @@ func See[T any](t *testing.T, b *Browser, a chromedp.Action[T]) T {
 // Keep takes a screenshot of the whole page into the test's artifacts.
 func Keep(t *testing.T, b *Browser, name string) {
 	t.Helper()
-	shot := See(t, b, chromedp.FullScreenshot(80))
-	require.NoError(t, os.WriteFile(filepath.Join(t.ArtifactDir(), name+".jpg"), shot, 0o600))
+	shot := See(t, b, chromedp.FullScreenshot(100))
+	require.NoError(t, os.WriteFile(filepath.Join(t.ArtifactDir(), name+".png"), shot, 0o600))
+}
+
+// Follow goes where the link with this href leads.
+func Follow(t *testing.T, b *Browser, href string) {
+	t.Helper()
+	See(t, b, chromedp.Navigate(See(t, b, chromedp.Evaluate[string](`document.querySelector('a[href="`+href+`"]').href`))))
+}
+
+// Text waits for the first element that the CSS selector finds and that shows text, and
+// returns its text.
+func Text(t *testing.T, b *Browser, selector string) string {
+	t.Helper()
+	return Wait(t, b, fmt.Sprintf(`document.querySelector(%q)?.innerText ?? ""`, selector))
+}
+
+// Wait waits until the expression, which may meet a page that is still loading, gives a
+// text that is not empty, and returns it.
+func Wait(t *testing.T, b *Browser, expression string) string {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		// While a page goes and the next comes there is nothing to evaluate in.
+		ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
+		got, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression))
+		cancel()
+		if err == nil && got != "" {
+			return got
+		}
+		select {
+		case <-b.ctx.Done():
+			t.Fatal(b.ctx.Err())
+		case <-time.After(50 * time.Millisecond): // a real browser: its clock can't be moved
+		}
+	}
+	t.Fatalf("the page never gave: %s", expression)
+	return ""
 }

@@ -54,6 +54,32 @@ const (
 	StatsSlowest   Key = "stats.slowest"
 	StatsSuggest   Key = "stats.suggest"
 	StatsMoney     Key = "stats.money"
+
+	PageSupplier     Key = "runpage.supplier"
+	PageRating       Key = "runpage.rating"
+	PageDecision     Key = "runpage.decision"
+	PageScore        Key = "runpage.score"
+	PageAsOf         Key = "runpage.as_of"
+	PageRun          Key = "runpage.run"
+	PageWhole        Key = "runpage.whole"
+	PagePartial      Key = "runpage.partial"
+	PageReport       Key = "runpage.report"
+	PageJournal      Key = "runpage.journal"
+	PageMarkdown     Key = "runpage.markdown"
+	PageJSON         Key = "runpage.json"
+	PageLines        Key = "runpage.lines"
+	PageNextCalls    Key = "runpage.next.calls"
+	PageNextTime     Key = "runpage.next.time"
+	PageNextBudget   Key = "runpage.next.budget"
+	PageNextJournal  Key = "runpage.next.journal"
+	PageNextFailed   Key = "runpage.next.failed"
+	PageNextDecision Key = "runpage.next.decision"
+	PageNextChecks   Key = "runpage.next.checks"
+	PageNextReview   Key = "runpage.next.review"
+	PageNextKeep     Key = "runpage.next.keep"
+	OverviewTitle    Key = "overview.title"
+	OverviewCount    Key = "overview.count"
+	OverviewMore     Key = "overview.more"
 )
 
 var operateCatalogue = map[Key]entry{
@@ -106,6 +132,51 @@ var operateCatalogue = map[Key]entry{
 	StatsSlowest:   {"Slowest calls:", "Appels les plus lents :"},
 	StatsSuggest:   {"limit: one call more than 95 of 100 runs needed, kept for the answer. Where landings are many the figure is held down by the limit in force.", "limite : un appel de plus que n'en demandent 95 exécutions sur 100, gardé pour la réponse. Si les atterrissages sont nombreux, le chiffre est bridé par la limite en vigueur."},
 	StatsMoney:     {"Money: %s of %s reserved", "Montant : %s sur %s réservés"},
+
+	PageSupplier:     {"Supplier", "Fournisseur"},
+	PageRating:       {"Rating", "Niveau de risque"},
+	PageDecision:     {"Next step", "Suite à donner"},
+	PageScore:        {"Score (0 best, 100 worst)", "Score (0 le meilleur, 100 le pire)"},
+	PageAsOf:         {"As of", "À la date du"},
+	PageRun:          {"Run", "Exécution"},
+	PageWhole:        {"The run ended as it should: %s. The report is complete.", "L'exécution s'est terminée normalement : %s. Le rapport est complet."},
+	PagePartial:      {"The run did not end as it should: %s. The report was made from what was there.", "L'exécution ne s'est pas terminée normalement : %s. Le rapport a été fait avec ce qui était disponible."},
+	PageReport:       {"the report, to read and to file", "le rapport, à lire et à classer"},
+	PageJournal:      {"the journal: what each agent did, what was refused and why, what it cost", "le journal : ce que chaque agent a fait, ce qui a été refusé et pourquoi, ce que cela a coûté"},
+	PageMarkdown:     {"the report as plain text", "le rapport en texte"},
+	PageJSON:         {"the report for programs, and for --since next time", "le rapport pour les programmes, et pour --since la prochaine fois"},
+	PageLines:        {"the journal as evidence: every line carries the hash of the line before", "le journal comme preuve : chaque ligne porte l'empreinte de la précédente"},
+	PageNextCalls:    {"Run it again with more calls: --max-calls.", "Relancer avec plus d'appels : --max-calls."},
+	PageNextTime:     {"Run it again with more time: --timeout.", "Relancer avec plus de temps : --timeout."},
+	PageNextBudget:   {"Run it again with more money: --budget.", "Relancer avec plus d'argent : --budget."},
+	PageNextJournal:  {"Read in the journal what was refused and why before you run it again.", "Lire dans le journal ce qui a été refusé et pourquoi avant de relancer."},
+	PageNextFailed:   {"The model could not be used. duediligence doctor says what is wrong; then run it again.", "Le modèle n'a pas pu être utilisé. duediligence doctor dit ce qui ne va pas ; relancer ensuite."},
+	PageNextDecision: {"Read the report and decide; it proposes: %s.", "Lire le rapport et décider ; il propose : %s."},
+	PageNextChecks:   {"%d checks were not done: the report lists them. Do them by hand or run it again later.", "%d contrôles n'ont pas été faits : le rapport les énumère. Les faire à la main ou relancer plus tard."},
+	PageNextReview:   {"Look at this supplier again on %s.", "Revoir ce fournisseur le %s."},
+	PageNextKeep:     {"Keep this folder as it is; duediligence journal verify proves that the journal was not changed.", "Garder ce dossier tel quel ; duediligence journal verify prouve que le journal n'a pas été modifié."},
+	OverviewTitle:    {"Suppliers researched", "Fournisseurs examinés"},
+	OverviewCount:    {"%d suppliers, the gravest first; those without a report come before all others.", "%d fournisseurs, les plus graves d'abord ; ceux sans rapport viennent avant tous les autres."},
+	OverviewMore:     {"%d more are in summary.csv.", "%d autres sont dans summary.csv."},
+
+	"runpage.happened": {"What happened", "Ce qui s'est passé"},
+	"runpage.missing":  {"What is missing", "Ce qui manque"},
+	"runpage.next":     {"What to do next", "Que faire maintenant"},
+	"runpage.cost":     {"What it cost", "Ce que cela a coûté"},
+	"runpage.no_money": {"No money: the model is free, or no --budget was set to count it.", "Pas de montant : le modèle est gratuit, ou aucun --budget ne le comptait."},
+	"runpage.agent":    {"agent", "agent"},
+	"runpage.calls":    {"model calls", "appels au modèle"},
+	"runpage.tokens":   {"tokens", "tokens"},
+	"runpage.money":    {"USD", "USD"},
+	"runpage.total":    {"total", "total"},
+	"runpage.files":    {"Files", "Fichiers"},
+	"runpage.head":     {"Note this elsewhere, the journal's head:", "À noter ailleurs, la tête du journal :"},
+
+	"overview.supplier": {"supplier", "fournisseur"},
+	"overview.rating":   {"rating", "niveau"},
+	"overview.decision": {"next step", "suite"},
+	"overview.score":    {"score", "score"},
+	"overview.why":      {"without a report because", "sans rapport car"},
 
 	"run.unfinished": {"unfinished", "inachevé"},
 

@@ -23,6 +23,7 @@ import (
 	"github.com/gardefou/gardefou/internal/files"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/runpage"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
@@ -104,7 +105,10 @@ func Run(ctx context.Context, r io.Reader, o Options) (Summary, error) {
 	if err := ctx.Err(); err != nil {
 		return b.sum, err
 	}
-	return b.sum, b.spool.writeSorted(filepath.Join(o.Dir, "summary.csv"))
+	if err := b.spool.writeSorted(filepath.Join(o.Dir, summaryFile)); err != nil {
+		return b.sum, err
+	}
+	return b.sum, b.writeOverview()
 }
 
 type batch struct {
@@ -218,8 +222,8 @@ func (b *batch) claim(ctx context.Context, key string) (release func()) {
 }
 
 const (
-	reportFile = "report.json"
-	rowFile    = "row.csv"
+	rowFile     = "row.csv"
+	summaryFile = "summary.csv"
 )
 
 // before reports that the supplier's folder is there already: from an interrupted
@@ -288,16 +292,12 @@ func (b *batch) run(ctx context.Context, subject supplier.Subject, query, dir st
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	lang := report.Lang(o.Lang)
+	all, err := runpage.Files(out, lines.Bytes(), chain.Head(), o.Lang)
+	if err != nil {
+		return nil, err
+	}
 	// The row comes last: it is what says that the folder is whole.
-	if err := files.Write(
-		dir,
-		files.File{Name: reportFile, Data: out.Report.JSON()},
-		files.File{Name: "report.md", Data: []byte(out.Report.Markdown(lang))},
-		files.File{Name: "report.html", Data: out.Report.HTML(lang)},
-		files.File{Name: "journal.jsonl", Data: lines.Bytes()},
-		files.File{Name: rowFile, Data: row.Bytes()},
-	); err != nil {
+	if err := files.Write(dir, append(all, files.File{Name: rowFile, Data: row.Bytes()})...); err != nil {
 		return nil, err
 	}
 	b.mark(dir)

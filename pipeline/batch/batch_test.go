@@ -9,6 +9,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,9 +19,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/internal/browsertest"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/batch"
 	"github.com/gardefou/gardefou/pipeline/report"
@@ -164,9 +167,9 @@ func TestANameIsNeverAPath(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	for _, e := range entries {
-		require.Regexp(t, `^(\d{9}|[0-9A-Z]{20}|summary\.csv)$`, e.Name())
+		require.Regexp(t, `^(\d{9}|[0-9A-Z]{20}|summary\.csv|index\.html)$`, e.Name())
 	}
-	require.Len(t, entries, 4)
+	require.Len(t, entries, 5)
 }
 
 func TestNonsense(t *testing.T) {
@@ -227,4 +230,29 @@ func batchOf(b *testing.B, n int) (time.Duration, uint64) {
 		return took, 0
 	}
 	return took, most - start
+}
+
+// The overview lists every row, the gravest first, and leads to each folder's page.
+func TestOverviewInABrowser(t *testing.T) {
+	b := browsertest.Start(t)
+	dir := t.TempDir()
+	_, err := batch.Run(t.Context(), strings.NewReader("Transports Kervalec\nBâtisseurs du Menhir\nAtelier Nordet\n<script>alert(1)</script>\n"), options(t, dir))
+	require.NoError(t, err)
+	index := (&url.URL{Scheme: "file", Path: filepath.Join(dir, "index.html")}).String()
+	b.Told()
+	for _, width := range []int64{360, 1000} {
+		browsertest.See(t, b, chromedp.EmulateViewport(width, 780))
+		browsertest.See(t, b, chromedp.Navigate(index))
+		require.LessOrEqual(t, browsertest.See(t, b, chromedp.Evaluate[float64](browsertest.Width)), float64(width))
+	}
+	browsertest.Keep(t, b, "overview")
+	complaints, _ := b.Told()
+	require.Empty(t, complaints)
+	ratings := browsertest.See(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("tbody tr")].map(r => r.dataset.rating)`))
+	require.Len(t, ratings, 4)
+	require.Equal(t, []string{"", ""}, ratings[:2])
+	require.Equal(t, "LOW", ratings[3])
+	require.Contains(t, browsertest.Text(t, b, "tbody"), "ambiguous")
+	browsertest.Follow(t, b, "999991011/index.html")
+	require.Contains(t, browsertest.Text(t, b, "h1"), "KERVALEC")
 }

@@ -1,0 +1,110 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package batch
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed" // the page
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gardefou/gardefou/internal/files"
+	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/runpage"
+)
+
+//go:embed overview.html.tmpl
+var overviewSource string
+
+var overviewTemplate = template.Must(template.New("overview").Parse(overviewSource))
+
+// maxOverview bounds the page; summary.csv holds all rows.
+const maxOverview = 2000
+
+type overview struct {
+	Lang  string
+	Count string
+	More  string
+	Rows  []overviewRow
+	t     text.Lang
+}
+
+type overviewRow struct{ Name, Number, Folder, Rating, Class, Decision, Score, Why string }
+
+// Say is a sentence of the catalogue, for the template.
+func (o overview) Say(key string) string { return text.Get(o.t, text.Key("overview."+key)) }
+
+var (
+	columnSIREN    = slices.Index(report.CSVHeader(), "siren")
+	columnLEI      = slices.Index(report.CSVHeader(), "lei")
+	columnDecision = slices.Index(report.CSVHeader(), "decision")
+)
+
+// writeOverview writes index.html, a table of the suppliers of summary.csv with links to
+// their folders.
+func (b *batch) writeOverview() error {
+	lang := text.Parse(b.o.Pipeline.Lang)
+	o, err := readOverview(b.o.Dir, lang)
+	if err != nil {
+		return fmt.Errorf("batch: the overview: %w", err)
+	}
+	var buf bytes.Buffer
+	if err := overviewTemplate.Execute(&buf, o); err != nil {
+		return fmt.Errorf("batch: the overview: %w", err)
+	}
+	return files.Write(b.o.Dir, files.File{Name: runpage.IndexFile, Data: buf.Bytes()})
+}
+
+func readOverview(dir string, lang text.Lang) (overview, error) {
+	o := overview{Lang: string(lang), t: lang}
+	f, err := os.Open(filepath.Join(dir, summaryFile))
+	if err != nil {
+		return o, err
+	}
+	defer func() { _ = f.Close() }()
+	r := csv.NewReader(bufio.NewReader(f))
+	if _, err := r.Read(); err != nil { // the header
+		return o, err
+	}
+	n := 0
+	for ; ; n++ {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return o, err
+		}
+		if n < maxOverview {
+			o.Rows = append(o.Rows, overviewOf(dir, row, report.Lang(lang)))
+		}
+	}
+	o.Count = text.Get(lang, text.OverviewCount, n)
+	if n > maxOverview {
+		o.More = text.Get(lang, text.OverviewMore, n-maxOverview)
+	}
+	return o, nil
+}
+
+func overviewOf(dir string, row []string, lang report.Lang) overviewRow {
+	o := overviewRow{
+		Name: row[columnName], Number: row[columnSIREN], Rating: report.RatingText(lang, row[columnRating]), Class: row[columnRating],
+		Decision: report.DecisionText(lang, row[columnDecision]), Score: row[columnScore], Why: row[len(row)-1],
+	}
+	if o.Number == "" {
+		o.Number = row[columnLEI]
+	}
+	if _, err := os.Stat(filepath.Join(dir, o.Number, runpage.IndexFile)); o.Number != "" && err == nil {
+		o.Folder = o.Number
+	}
+	return o
+}

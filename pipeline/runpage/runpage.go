@@ -1,0 +1,171 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package runpage makes the files of a run's folder: the report, the journal, and
+// index.html, which says in one look what happened, what it cost and what to do next.
+package runpage
+
+import (
+	"bytes"
+	_ "embed" // the page
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/guards/journal/timeline"
+	"github.com/gardefou/gardefou/internal/files"
+	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/report"
+)
+
+// Names of the files in a run's folder.
+const (
+	IndexFile      = "index.html"
+	ReportHTML     = "report.html"
+	ReportMarkdown = "report.md"
+	ReportJSON     = "report.json"
+	JournalFile    = "journal.jsonl"
+	JournalHTML    = "journal.html"
+)
+
+//go:embed index.html.tmpl
+var pageSource string
+
+var pageTemplate = template.Must(template.New("index").Parse(pageSource))
+
+// Files returns the files of the folder of one run. lines is its closed journal, head
+// names its last line. lang is "en" or "fr".
+func Files(o *pipeline.Outcome, lines []byte, head journal.Head, lang string) ([]files.File, error) {
+	rl := report.Lang(text.Parse(lang))
+	runs, unreadable, err := timeline.Runs(journal.Entries(bytes.NewReader(lines)))
+	if err != nil {
+		return nil, fmt.Errorf("runpage: %w", err)
+	}
+	view, err := timeline.HTML(runs, unreadable, lang)
+	if err != nil {
+		return nil, fmt.Errorf("runpage: %w", err)
+	}
+	index, err := index(o, runs, head, text.Parse(lang))
+	if err != nil {
+		return nil, err
+	}
+	return []files.File{
+		{Name: ReportMarkdown, Data: []byte(o.Report.Markdown(rl))},
+		{Name: ReportHTML, Data: o.Report.HTML(rl)},
+		{Name: ReportJSON, Data: o.Report.JSON()},
+		{Name: JournalFile, Data: lines},
+		{Name: JournalHTML, Data: view},
+		{Name: IndexFile, Data: index},
+	}, nil
+}
+
+type page struct {
+	Lang     string
+	Title    string
+	Banner   string
+	Sentence string
+	Good     bool
+	Facts    []pair
+	Next     []string
+	Gaps     []string
+	Costs    []costRow
+	Total    costRow
+	Links    []link
+	Head     string
+	t        text.Lang
+}
+
+type pair struct{ Name, Value string }
+
+type costRow struct{ Agent, Calls, Tokens, Money string }
+
+type link struct{ File, What string }
+
+// Say is a sentence of the catalogue, for the template.
+func (p page) Say(key string) string { return text.Get(p.t, text.Key("runpage."+key)) }
+
+func index(o *pipeline.Outcome, runs []*timeline.Run, head journal.Head, lang text.Lang) ([]byte, error) {
+	h := o.Report.Headline(report.Lang(lang))
+	p := page{
+		Lang: string(lang), Title: h.Name, Banner: h.Fictional, Head: head.String(), t: lang, Gaps: o.Report.Gaps,
+		Sentence: sentence(o, lang), Good: finished(o),
+		Facts: []pair{
+			{text.Get(lang, text.PageSupplier), strings.TrimSpace(h.Name + " " + h.Number)},
+			{text.Get(lang, text.PageRating), h.Rating},
+			{text.Get(lang, text.PageDecision), h.Decision},
+			{text.Get(lang, text.PageScore), h.Score},
+			{text.Get(lang, text.PageAsOf), text.Date(lang, o.Report.AsOf)},
+		},
+		Next: next(o, h, lang),
+		Links: []link{
+			{ReportHTML, text.Get(lang, text.PageReport)},
+			{JournalHTML, text.Get(lang, text.PageJournal)},
+			{ReportMarkdown, text.Get(lang, text.PageMarkdown)},
+			{ReportJSON, text.Get(lang, text.PageJSON)},
+			{JournalFile, text.Get(lang, text.PageLines)},
+		},
+	}
+	for _, r := range runs {
+		p.Facts = append(p.Facts, pair{text.Get(lang, text.PageRun), fmt.Sprintf("%s, %s UTC, %s", r.ID, r.Start.UTC().Format(time.DateTime), r.End.Sub(r.Start).Round(time.Millisecond))})
+		costs := r.Costs()
+		for _, c := range costs {
+			p.Costs = append(p.Costs, row(c))
+		}
+		p.Total = row(timeline.Total(costs))
+	}
+	var buf bytes.Buffer
+	if err := pageTemplate.Execute(&buf, p); err != nil {
+		return nil, fmt.Errorf("runpage: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func row(c timeline.Cost) costRow {
+	money := ""
+	if c.Charged > 0 {
+		money = c.Charged.String()
+	}
+	return costRow{c.Agent, fmt.Sprint(c.Calls), fmt.Sprint(c.Tokens), money}
+}
+
+func finished(o *pipeline.Outcome) bool {
+	return o.Result.Status == callbacks.StatusDone || o.Result.Status == callbacks.StatusLanded
+}
+
+func sentence(o *pipeline.Outcome, lang text.Lang) string {
+	status := text.Get(lang, text.Key("run."+string(o.Result.Status)))
+	if o.Result.Reason != "" {
+		status += " (" + o.Result.Reason + ")"
+	}
+	if finished(o) {
+		return text.Get(lang, text.PageWhole, status)
+	}
+	return text.Get(lang, text.PagePartial, status)
+}
+
+// nextByStatus is what to do after a run that did not finish.
+var nextByStatus = map[callbacks.Status]text.Key{
+	callbacks.StatusCallsExhausted:  text.PageNextCalls,
+	callbacks.StatusTokensExhausted: text.PageNextCalls,
+	callbacks.StatusTimeExhausted:   text.PageNextTime,
+	callbacks.StatusBudgetExhausted: text.PageNextBudget,
+	callbacks.StatusLoopDetected:    text.PageNextJournal,
+	callbacks.StatusDenied:          text.PageNextJournal,
+	callbacks.StatusFailed:          text.PageNextFailed,
+}
+
+func next(o *pipeline.Outcome, h report.Headline, lang text.Lang) []string {
+	var steps []string
+	if key, ok := nextByStatus[o.Result.Status]; ok {
+		steps = append(steps, text.Get(lang, key))
+	}
+	steps = append(steps, text.Get(lang, text.PageNextDecision, h.Decision))
+	if h.NotDone > 0 {
+		steps = append(steps, text.Get(lang, text.PageNextChecks, h.NotDone))
+	}
+	return append(steps, text.Get(lang, text.PageNextReview, text.Date(lang, o.Report.SignOff.NextReview)), text.Get(lang, text.PageNextKeep))
+}
