@@ -64,7 +64,7 @@ func TestRunPageInABrowser(t *testing.T) {
 	require.NoError(t, err)
 	accounts, err := ledger.NewMemory(ledger.MemoryOptions{})
 	require.NoError(t, err)
-	gate := guards.Spend(guards.SpendOptions{Backend: "gemini", Ledger: accounts, Prices: prices.Default(), Limits: ledger.Limits{Hard: 10_000_000}})
+	gate := guards.Spend(guards.SpendOptions{Backend: "gemini", Ledger: accounts, Prices: prices.Default(), Limits: ledger.Limits{Hard: 2_000_000}})
 	require.NoError(t, gate.Err)
 	for name, tc := range map[string]struct {
 		supplier string
