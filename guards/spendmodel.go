@@ -112,6 +112,12 @@ func (c *paidCall) admit(ctx context.Context, at step, req *model.LLMRequest) er
 		return err
 	}
 	worst, err := c.quote.WorstCase(bound)
+	if errors.Is(err, prices.ErrOverflow) || worst > ledger.MaxAmount.Pico() {
+		// More than any account can hold: ask for what the largest could.
+		if bound.Output, err = c.quote.AffordableOutput(bound, ledger.MaxAmount.Pico()); err == nil {
+			worst, err = c.quote.WorstCase(bound)
+		}
+	}
 	if err != nil {
 		return err
 	}
