@@ -8,5 +8,13 @@
 //	res := callbackstest.BeforeTool(t, guards.AllowTools("lookup"), callbackstest.Tool("delete"), nil)
 //	require.Equal(t, map[string]any{"error": "tool not allowed: delete"}, res)
 //
-// Nothing in it needs a key, a network or a clock.
+// A guard of your own is held against the laws of the chain by one line, and tried in
+// every form, mode and topology by a [Matrix]:
+//
+//	callbackstest.AssertContract(t, myGuard)
+//
+// A real model's answers are kept once with [Record] and played ever after with [Replay].
+//
+// Nothing in it needs a key or a network. For time there is testing/synctest: a test
+// inside synctest.Test moves the clock by sleeping, and guards that look at it follow.
 package callbackstest
