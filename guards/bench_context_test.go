@@ -6,6 +6,9 @@ package guards_test
 import (
 	"context"
 	"testing"
+	"time"
+
+	"google.golang.org/adk/v2/model"
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards"
@@ -21,6 +24,9 @@ func BenchmarkContextPerStep(b *testing.B) {
 		{"empty chain", nil},
 		{"Window, turns", []callbacks.Guard{guards.Window(6)}},
 		{"Window, tokens", []callbacks.Guard{guards.WindowWith(guards.WindowOptions{Tokens: 2000})}},
+		{"Retry", []callbacks.Guard{guards.Retry()}},
+		{"Route", []callbacks.Guard{guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{steadyModel{}}})}},
+		{"Route, to the first chunk", []callbacks.Guard{guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{steadyModel{}}, FirstChunk: time.Minute})}},
 		{"Confirm", []callbacks.Guard{guards.Confirm(yes{}, "lookup")}},
 	} {
 		b.Run(bc.name, func(b *testing.B) { benchRun(b, bc.gs) })

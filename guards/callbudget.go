@@ -189,7 +189,7 @@ func callBudget(o CallBudgetOptions, a *account, asPlugin bool) callbacks.Guard 
 				// Without the wrapper, as a plugin, retries inside the chain are not
 				// seen, but then there are none: a plugin wraps no model.
 				Needs:    []callbacks.Hook{callbacks.HookBeforeModel, callbacks.HookObserve},
-				After:    []string{reaskName, finishName},
+				After:    append([]string{finishName}, bringsCalls...),
 				MaxCalls: b.Calls, WholeRun: b.Scope == ScopeRun, Account: b.account,
 			}
 			if b.Scope == ScopeAgent { // agents of a Run need not all have the tool

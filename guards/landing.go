@@ -144,15 +144,21 @@ func noteLeft(ctx context.Context, s step, b *budget, left int64) {
 
 // lastCall reports whether a budget has nothing left after s's present call.
 func lastCall(ctx context.Context, s step) bool {
+	left, known := callsLeft(ctx, s)
+	return known && left <= 0
+}
+
+// callsLeft returns what the tightest budget has left after s's present call.
+func callsLeft(ctx context.Context, s step) (least int64, known bool) {
 	l := leftKey.Of(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, left := range l.at[s] {
-		if left <= 0 {
-			return true
+		if !known || left < least {
+			least, known = left, true
 		}
 	}
-	return false
+	return least, known
 }
 
 type landing struct{ o LandingOptions }

@@ -116,7 +116,7 @@ func Spend(o SpendOptions) callbacks.Guard {
 			}
 			return callbacks.Info{
 				Limits: []string{fmt.Sprintf("%s per run", o.Limits.Hard)}, Needs: needs,
-				After: []string{reaskName, callBudgetName, runCallBudgetName},
+				After: append([]string{callBudgetName, runCallBudgetName}, bringsCalls...),
 			}
 		},
 	}
@@ -132,6 +132,10 @@ func (s Slice) agents() []string {
 	}
 	return s.Agents
 }
+
+// bringsCalls are the guards that make further model calls; what counts or pays for calls
+// stands after them.
+var bringsCalls = []string{reaskName, retryName, routeName, windowName}
 
 type spend struct {
 	o       SpendOptions

@@ -260,6 +260,9 @@ func (s *spend) available(ctx context.Context, account ledger.AccountID) (ledger
 		if err != nil {
 			return 0, err
 		}
+		if b.Limits.Target > 0 && b.Spent > b.Limits.Target {
+			targetPassedKey.Of(ctx).Store(true) // by an earlier Run, maybe
+		}
 		if pool {
 			least = min(least, b.Available())
 		}

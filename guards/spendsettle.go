@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/model"
 
+	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/guards/prices"
 )
@@ -84,10 +86,17 @@ func (c *paidCall) settle(ctx context.Context) {
 }
 
 func (s *spend) target(ctx context.Context, r ledger.Receipt, err error) {
-	if err == nil && len(r.TargetsPassed) > 0 && s.o.OnTarget != nil {
+	if err != nil || len(r.TargetsPassed) == 0 {
+		return
+	}
+	targetPassedKey.Of(ctx).Store(true)
+	if s.o.OnTarget != nil {
 		s.o.OnTarget(ctx, r)
 	}
 }
+
+// targetPassedKey says whether a Run draws on an account that is past its target.
+var targetPassedKey = callbacks.NewKey(func() *atomic.Bool { return &atomic.Bool{} })
 
 // unbilledBy says which error statuses a backend documents as free, and where: from and
 // to, both included. What is not here is charged:

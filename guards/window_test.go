@@ -230,8 +230,8 @@ func randomSession(t *testing.T, seed uint64) *requests {
 	pending := map[string]string{} // ids of calls that wait for a late answer
 	tools := []tool.Tool{
 		callbackstest.Tool("lookup"),
-		callbackstest.ToolFunc("read", func(agent.Context, map[string]any) (map[string]any, error) {
-			return map[string]any{"text": strings.Repeat("x", rnd.IntN(200))}, nil
+		callbackstest.ToolFunc("read", func(_ agent.Context, args map[string]any) (map[string]any, error) {
+			return map[string]any{"text": strings.Repeat("x", 80*int(args["n"].(float64)))}, nil
 		}),
 		callbackstest.ToolReturning("slow", nil, nil).LongRunning(),
 		callbackstest.StreamingTool("stream", "a", "b"),

@@ -1,0 +1,86 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+// CodeToolExhausted is the code of a call that [Retry] refuses because the tool failed too
+// often in a row.
+const CodeToolExhausted = "tool_exhausted"
+
+// toolFailures counts the failures in a row of each tool, for each agent.
+type toolFailures struct {
+	most int
+	key  *callbacks.Key[*failures]
+}
+
+type failures struct {
+	mu    sync.Mutex
+	inRow map[agentTool]int
+}
+
+type agentTool struct {
+	step
+	tool string
+}
+
+func newFailures() *failures { return &failures{inRow: make(map[agentTool]int)} }
+
+// refuse returns why a tool must not be called again, or nil.
+func (f *toolFailures) refuse(ctx agent.Context, name string) error {
+	r := f.key.Of(contextOf(ctx))
+	r.mu.Lock()
+	n := r.inRow[agentTool{stepOf(ctx), name}]
+	r.mu.Unlock()
+	if n < f.most {
+		return nil
+	}
+	return callbacks.Deny(CodeToolExhausted, say(ctx, text.RetryExhausted, name)).WithDetail(fmt.Sprintf("%s: failed %d times in a row", name, n))
+}
+
+// reflect tells the model that it may try again. The text is the same each time, so that
+// a loop of failing calls is still seen to be one.
+func (f *toolFailures) reflect(ctx agent.Context, t tool.Tool, args map[string]any, err error) (map[string]any, error) {
+	if unknownTool(t) || decided(err) {
+		return nil, nil
+	}
+	r := f.key.Of(contextOf(ctx))
+	r.mu.Lock()
+	r.inRow[agentTool{stepOf(ctx), t.Name()}]++
+	r.mu.Unlock()
+	var safe interface{ ModelText() string }
+	if errors.As(err, &safe) || callbacks.MissingArgument(t, args) != "" {
+		return nil, nil // the chain has a text for these
+	}
+	return map[string]any{"error": say(ctx, text.RetryTool, t.Name())}, nil
+}
+
+// observe forgets the failures of a tool that went well, and those of an agent that ended.
+func (f *toolFailures) observe(ctx context.Context, ev callbacks.Event) {
+	r := f.key.Of(ctx)
+	at := step{ev.Invocation, ev.Branch, ev.Agent}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case ev.Step == callbacks.StepTool && (ev.Outcome == callbacks.OutcomeAllowed || ev.Outcome == callbacks.OutcomeReplaced && ev.Err == nil):
+		delete(r.inRow, agentTool{at, ev.Tool})
+	case ev.Step == callbacks.StepAgent:
+		for k := range r.inRow {
+			if k.step == at {
+				delete(r.inRow, k)
+			}
+		}
+	}
+}
