@@ -22,11 +22,11 @@ import (
 	"github.com/gardefou/gardefou/guards"
 )
 
-// The regions between "README name" and "README end" are the README's Go blocks;
-// TestReadmeBlocks keeps them the same.
+// The regions between "DOC name" and "DOC end" are the Go blocks of README.md and docs/;
+// TestDocBlocks keeps them the same.
 
 func newResearcher(m model.LLM, lookup tool.Tool) (agent.Agent, error) {
-	// README chain
+	// DOC chain
 	chain := callbacks.New(
 		guards.AllowTools("lookup"),
 		guards.Args("lookup", guards.Arg{Name: "supplier", Required: true, NotBlank: true, MaxLen: 80}),
@@ -36,11 +36,11 @@ func newResearcher(m model.LLM, lookup tool.Tool) (agent.Agent, error) {
 		guards.Journal(os.Stderr),
 	)
 	return chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{lookup}})
-	// README end
+	// DOC end
 }
 
 func runGuarded(ctx context.Context, r *runner.Runner, msg *genai.Content) (callbacks.Result, error) {
-	// README run
+	// DOC run
 	ctx, run := callbacks.Start(ctx)
 	defer run.Close()
 	for ev, err := range run.Events(r.Run(ctx, "user", "session", msg, agent.RunConfig{})) {
@@ -50,15 +50,15 @@ func runGuarded(ctx context.Context, r *runner.Runner, msg *genai.Content) (call
 		_ = ev // show it
 	}
 	return run.Outcome(), nil // done, calls_exhausted, …
-	// README end
+	// DOC end
 }
 
 func TestUnlistedToolIsRefused(t *testing.T) {
-	// README test
+	// DOC test
 	got := callbackstest.BeforeTool(t, guards.AllowTools("lookup"), callbackstest.Tool("delete_supplier"), nil)
 	require.Equal(t, map[string]any{"error": "tool not allowed: delete_supplier"}, got)
 	require.Nil(t, callbackstest.BeforeTool(t, guards.AllowTools("lookup"), callbackstest.Tool("lookup"), nil))
-	// README end
+	// DOC end
 }
 
 func TestReadmeChainRuns(t *testing.T) {
