@@ -20,8 +20,10 @@ import (
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/guards/telemetry"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/risk"
+	"github.com/gardefou/gardefou/redact"
 )
 
 // Options are what a team is built from.
@@ -38,6 +40,8 @@ type Options struct {
 	Observe callbacks.Guard
 	// Spend stands around every model, and is left out where it has no name.
 	Spend callbacks.Guard
+	// Telemetry tells OpenTelemetry what the chains do; nil tells nobody.
+	Telemetry *telemetry.Telemetry
 	// MaxCalls bounds the model calls of the whole run, AgentCalls those of each
 	// agent. Zero means the guards' defaults.
 	MaxCalls, AgentCalls int
@@ -93,7 +97,8 @@ func New(o Options) (*Team, error) {
 	}
 	b := &builder{o: o}
 	b.runBudget = b.watch(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: o.MaxCalls, Scope: guards.ScopeRun}))
-	b.redact, b.stash = guards.Redact(), guards.Stash(LookupPrefix)
+	b.redact = guards.RedactWith(guards.RedactOptions{Options: redact.Options{OnReplace: o.Telemetry.Redacted}})
+	b.stash = guards.Stash(LookupPrefix)
 
 	research := make([]agent.Agent, 0, len(lookups))
 	for _, l := range lookups {
@@ -196,7 +201,7 @@ func (b *builder) shared(landings ...callbacks.Guard) []callbacks.Guard {
 		out = append(out, b.o.Spend)
 	}
 	out = append(out, b.redact, b.stash, keepDraft())
-	for _, g := range []callbacks.Guard{b.o.Journal, b.o.Observe} {
+	for _, g := range []callbacks.Guard{b.o.Journal, b.o.Observe, b.o.Telemetry.Guard()} {
 		if g.Name != "" {
 			out = append(out, g)
 		}

@@ -83,6 +83,10 @@ type Event struct {
 	Stop     bool
 	Start    time.Time
 	Duration time.Duration
+	// Inner is how much of Duration the tool, or the model in all its attempts, took
+	// itself; the rest is the chain's. Zero where that is not known: for streams, whose
+	// consumer takes its time too, and in plugins, which see no model.
+	Inner time.Duration
 	// Args are the arguments as the tool saw them.
 	Args map[string]any
 	// Result is what goes back to the model from a tool, Response what a model

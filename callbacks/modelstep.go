@@ -30,6 +30,7 @@ type modelStep struct {
 	refusal  *Refusal
 	attempts atomic.Int32
 	told     atomic.Bool
+	inner    atomic.Int64 // a time.Duration
 }
 
 // modelStepID finds the step again: before_model, the model and after_model share
@@ -272,6 +273,7 @@ func (s *modelStep) tell(ctx agent.Context) {
 		return
 	}
 	s.ev.Duration = time.Since(s.ev.Start)
+	s.ev.Inner = time.Duration(s.inner.Load())
 	s.c.observe(plainContext(ctx), &s.ev)
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"time"
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
@@ -128,11 +129,16 @@ func (s *modelStep) abandon(ctx context.Context) {
 type countedModel struct{ model.LLM }
 
 func (m *countedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	if s, ok := ctx.Value(stepKey{}).(*modelStep); ok {
+	s, ok := ctx.Value(stepKey{}).(*modelStep)
+	if ok {
 		s.attempts.Add(1)
 	}
 	if !stream {
-		return m.LLM.GenerateContent(ctx, req, stream)
+		answers := m.LLM.GenerateContent(ctx, req, stream)
+		if ok && len(s.c.h.observe) > 0 {
+			return s.timed(answers)
+		}
+		return answers
 	}
 	return func(yield func(*model.LLMResponse, error) bool) {
 		ids := callIDs{}
@@ -144,6 +150,22 @@ func (m *countedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 				return
 			}
 		}
+	}
+}
+
+// timed adds what the model took to the step, without what its consumer did meanwhile.
+func (s *modelStep) timed(answers iter.Seq2[*model.LLMResponse, error]) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		start := time.Now()
+		stop := func() { s.inner.Add(int64(time.Since(start))) }
+		for resp, err := range answers {
+			stop()
+			if !yield(resp, err) {
+				return
+			}
+			start = time.Now()
+		}
+		stop()
 	}
 }
 

@@ -293,3 +293,17 @@ func (s *toolStep) tell(result map[string]any) {
 func sameMap(a, b map[string]any) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
+
+// clock and ran time the tool itself, where anybody is told.
+func (s *toolStep) clock() time.Time {
+	if len(s.c.h.observe) == 0 {
+		return time.Time{}
+	}
+	return time.Now()
+}
+
+func (s *toolStep) ran(start time.Time) {
+	if !start.IsZero() {
+		s.ev.Inner = time.Since(start)
+	}
+}

@@ -149,7 +149,9 @@ func (g *guardedFunctionTool) call(s *toolStep) (res map[string]any, err error) 
 			res, err = nil, newPanicError(p)
 		}
 	}()
+	start := s.clock()
 	res, err = g.inner.Run(s.ctx, s.args)
+	s.ran(start)
 	if err == nil && s.run != nil {
 		// An agent used as a tool hands back its last text; where that is a refusal
 		// it must not pass for an answer.

@@ -25,6 +25,7 @@ import (
 	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/guards/telemetry"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/risk"
@@ -62,6 +63,8 @@ type Options struct {
 	// Observe is told of every step as it ends, by several goroutines. Nil means
 	// nobody.
 	Observe func(callbacks.Event)
+	// Telemetry tells OpenTelemetry what the chains do. Nil tells nobody.
+	Telemetry *telemetry.Telemetry
 	// AsPlugin attaches the guards to the runner instead of to each agent.
 	AsPlugin bool
 	// Streaming asks models for streams.
@@ -103,7 +106,7 @@ func New(o Options) (*Pipeline, error) {
 	}
 	to := agents.Options{
 		Model: o.Model, ModelFor: o.ModelFor, Sources: o.Sources, MaxCalls: o.MaxCalls, AgentCalls: o.AgentCalls,
-		Spend: o.Spend, AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, Monitor: o.Monitor, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
+		Spend: o.Spend, Telemetry: o.Telemetry, AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, Monitor: o.Monitor, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
 	}
 	if o.Journal != nil {
 		to.Journal = guards.JournalWith(guards.JournalOptions{Writer: o.Journal, OnError: o.JournalError})

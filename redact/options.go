@@ -43,6 +43,10 @@ type Options struct {
 	// redacted whole. It may be called from several goroutines at once. Nil is
 	// no call; the findings tell too.
 	OnFailure func(*PatternError)
+	// OnReplace is called with the type of each value that is replaced, in texts, values
+	// and streams alike, for counters. It may be called from several goroutines at once and
+	// never sees the value. Nil is no call.
+	OnReplace func(Type)
 	// MaxLine is the longest line in bytes that patterns are run on; a longer
 	// one is redacted whole. It bounds what a stream with patterns holds back.
 	// Zero is 64 KiB, the least 1 KiB. It has no effect on the built-in types.
@@ -65,6 +69,7 @@ type Redactor struct {
 	strategies map[Type]Strategy
 	blocking   bool // some strategy is Block
 	onFailure  func(*PatternError)
+	onReplace  func(Type)
 	words      *words
 	newMAC     func() hash.Hash // a function, so that printing a Redactor shows no key
 	vault      *Vault
@@ -76,6 +81,7 @@ func New(o Options) (*Redactor, error) {
 		strategies: make(map[Type]Strategy),
 		maxLine:    o.MaxLine,
 		onFailure:  o.OnFailure,
+		onReplace:  o.OnReplace,
 		vault:      o.Vault,
 	}
 	if len(o.Key) >= minKey {

@@ -50,6 +50,9 @@ func (e *BlockedError) Is(target error) bool { return target == ErrBlocked }
 
 // replacement is what the strategy of f puts in place of value.
 func (r *Redactor) replacement(f Finding, value string) string {
+	if r.onReplace != nil {
+		r.onReplace(f.Type)
+	}
 	if f.Err != nil {
 		return r.words.label(f.Type)
 	}

@@ -148,3 +148,19 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 }
+
+// Each replaced value is counted once, by type, in texts, values and streams.
+func TestOnReplace(t *testing.T) {
+	counts := map[redact.Type]int{}
+	r, err := redact.New(redact.Options{OnReplace: func(t redact.Type) { counts[t]++ }})
+	require.NoError(t, err)
+	r.String("a@example.org and b@example.org")
+	_, _, err = r.Value(map[string]any{"x": "c@example.org", "y": []any{"FR7630006000011234567890189"}})
+	require.NoError(t, err)
+	s := r.Stream()
+	s.Write("d@exam")
+	s.Write("ple.org ")
+	s.Close(redact.Complete)
+	r.String("nothing here")
+	require.Equal(t, map[redact.Type]int{redact.Email: 4, redact.IBAN: 1}, counts)
+}

@@ -39,11 +39,13 @@ type flags struct {
 	ledger       string
 	priceFile    string
 
-	approve     func(context.Context, *ledger.DeniedError) bool
-	onTarget    func(context.Context, ledger.Receipt)
-	closeLedger func() error
-	lang        string
-	quiet       bool
+	approve       func(context.Context, *ledger.DeniedError) bool
+	onTarget      func(context.Context, ledger.Receipt)
+	closeLedger   func() error
+	onTelemetry   func(error)
+	stopTelemetry func()
+	lang          string
+	quiet         bool
 
 	siren       string
 	format      string

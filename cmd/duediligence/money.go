@@ -117,8 +117,12 @@ func (f *flags) openLedger(ctx context.Context) (ledger.Ledger, error) {
 	}
 }
 
-// shut closes the ledger. What it could not keep it told when it refused.
+// shut closes the ledger, which told what it could not keep when it refused, and sends
+// the last of the telemetry.
 func (f *flags) shut() {
+	if f.stopTelemetry != nil {
+		f.stopTelemetry()
+	}
 	if f.closeLedger != nil {
 		_ = f.closeLedger()
 	}

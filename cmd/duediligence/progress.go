@@ -33,6 +33,8 @@ type printer struct {
 	live *display
 	// notes are told once each, at the end.
 	notes map[string]bool
+	// telemetryTold says that a collector was complained about.
+	telemetryTold bool
 }
 
 func (p *printer) line(format string, args ...any) {

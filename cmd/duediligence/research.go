@@ -38,6 +38,7 @@ func (f *flags) run(ctx context.Context, query string, stdin io.Reader, stdout, 
 	}
 	f.approval(p, stdin)
 	f.onTarget = p.passed
+	f.onTelemetry = p.notSent
 	defer f.shut()
 	options, err := f.options(ctx, lang)
 	if err != nil {
@@ -71,7 +72,10 @@ func (f *flags) options(ctx context.Context, lang text.Lang) (pipeline.Options, 
 	if o.RiskModel, err = f.riskModel(); err != nil {
 		return o, err
 	}
-	o.Spend, err = f.spend(ctx)
+	if o.Spend, err = f.spend(ctx); err != nil {
+		return o, err
+	}
+	o.Telemetry, err = f.startTelemetry(ctx)
 	return o, err
 }
 

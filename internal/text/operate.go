@@ -5,6 +5,7 @@ package text
 
 // Sentences of the commands that watch and audit runs.
 const (
+	CmdNotSent       Key = "cmd.not_sent"
 	JournalHead      Key = "journal.head"
 	ExplainClean     Key = "explain.clean"
 	ExplainWould     Key = "explain.would"
@@ -83,6 +84,7 @@ const (
 )
 
 var operateCatalogue = map[Key]entry{
+	CmdNotSent:       {"Telemetry could not be sent; the run is not affected: %v", "La télémétrie n'a pas pu être envoyée ; l'exécution n'en dépend pas : %v"},
 	ExplainClean:     {"No problem found.", "Aucun problème trouvé."},
 	ExplainWould:     {"would have refused", "aurait refusé"},
 	ExplainNone:      {"Nothing would have been refused.", "Rien n'aurait été refusé."},
