@@ -54,6 +54,7 @@ type DeniedError struct {
 	Balance Balance `json:"balance"`
 }
 
+// Error implements error.
 func (e *DeniedError) Error() string {
 	limit := e.Balance.Limits.Hard
 	if e.Code == ErrNeedsApproval.Error() {
@@ -93,6 +94,7 @@ type OpError struct {
 	Err error
 }
 
+// Error implements error.
 func (e *OpError) Error() string {
 	if e.Key != (Key{}) {
 		return fmt.Sprintf("ledger: %s %s: %v", e.Op, e.Key, e.Err)

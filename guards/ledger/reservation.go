@@ -23,6 +23,7 @@ type Key struct {
 	Attempt int `json:"attempt"`
 }
 
+// String implements fmt.Stringer.
 func (k Key) String() string { return fmt.Sprintf("%s#%s/%d", k.Account, k.Call, k.Attempt) }
 
 // Check says what is wrong with the key, if anything. It is for implementations.

@@ -31,10 +31,12 @@ type UnpricedError struct {
 	Err   error
 }
 
+// Error implements error.
 func (e *UnpricedError) Error() string {
 	return fmt.Sprintf("%v for %s: %v", ErrUnpriced, e.Query, e.Err)
 }
 
+// Unwrap gives errors.Is and errors.As the cause.
 func (e *UnpricedError) Unwrap() []error { return []error{ErrUnpriced, e.Err} }
 
 // RowError names a refused row, the field at fault and the reason. It matches [ErrBadRow].
@@ -45,6 +47,7 @@ type RowError struct {
 	Reason string
 }
 
+// Error implements error.
 func (e *RowError) Error() string {
 	if e.Field == "" {
 		return fmt.Sprintf("price row %s: %s", e.Row, e.Reason)
@@ -52,4 +55,5 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("price row %s: %s: %s", e.Row, e.Field, e.Reason)
 }
 
+// Unwrap gives errors.Is and errors.As the cause.
 func (e *RowError) Unwrap() error { return ErrBadRow }

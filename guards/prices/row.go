@@ -251,6 +251,7 @@ type Query struct {
 	Service string `json:"service,omitempty"`
 }
 
+// String implements fmt.Stringer.
 func (q Query) String() string {
 	var b strings.Builder
 	b.WriteString(q.Backend)
