@@ -1,4 +1,4 @@
-.PHONY: help run test lint bench
+.PHONY: help run test lint bench mutate
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -14,3 +14,6 @@ lint: ## run the linters (needs golangci-lint v2.15.0 on the PATH)
 
 bench: ## print what the guards cost, as ratios measured in one run
 	go test -run '^$$' -bench . -benchmem ./callbacks ./guards .
+
+mutate: ## change one thing at a time and list what no test notices (SAMPLE=0 for all)
+	go run ./internal/mutate -sample $(or $(SAMPLE),100) -least 0.8 ./callbacks ./guards
