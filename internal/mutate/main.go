@@ -24,7 +24,9 @@ import (
 	"time"
 )
 
-func main() {
+func main() { os.Exit(mutate()) }
+
+func mutate() int {
 	sample := flag.Int("sample", 0, "try this many changes of each package, drawn at random; 0 for all")
 	seed := flag.Uint64("seed", 1, "seed of the draw")
 	timeout := flag.Duration("timeout", 2*time.Minute, "time allowed for one run of the tests; running out of it counts as noticed")
@@ -37,13 +39,14 @@ func main() {
 		share, err := run(ctx, dir, *sample, *seed, *timeout)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "mutate:", err)
-			os.Exit(1)
+			return 1
 		}
 		failed = failed || share < *least
 	}
 	if failed {
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 // run tries the changes of one package and returns the share that was noticed.
