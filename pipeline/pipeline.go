@@ -180,6 +180,11 @@ func (p *Pipeline) Run(ctx context.Context, subject supplier.Subject, typed stri
 			break
 		}
 	}
+	return p.outcome(ctx, run)
+}
+
+// outcome makes the report of a run whose agents have ended.
+func (p *Pipeline) outcome(ctx context.Context, run *callbacks.Run) (*Outcome, error) {
 	result := run.Outcome()
 	if refusal, _ := guards.SpendRefused(ctx); refusal != nil && (result.Status == callbacks.StatusDone || result.Status == callbacks.StatusLanded) {
 		// Agents with money of their own went on; the run is still not what was asked for.

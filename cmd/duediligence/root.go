@@ -68,7 +68,7 @@ func newRootCommand() *cobra.Command {
 	fl.StringVar(&f.since, "since", "", "the last report.json on this supplier: say what changed")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 7 where the rating is at least this: medium, high, critical or stop")
 	fl.Int64Var(&f.purchases, "annual-purchases", 0, "what you spend there in a year, in euros, to rate its dependency on you")
-	cmd.AddCommand(newRedactCommand(), newBatchCommand(), newPricesCommand(), newJournalCommand(), newExplainCommand())
+	cmd.AddCommand(newRedactCommand(), newBatchCommand(), newPricesCommand(), newJournalCommand(), newServeCommand(), newExplainCommand())
 	return cmd
 }
 

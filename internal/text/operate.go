@@ -78,6 +78,15 @@ const (
 	PageNextChecks   Key = "runpage.next.checks"
 	PageNextReview   Key = "runpage.next.review"
 	PageNextKeep     Key = "runpage.next.keep"
+	DeskDescription  Key = "desk.description"
+	DeskBusy         Key = "desk.busy"
+	DeskUnknown      Key = "desk.unknown"
+	DeskWhich        Key = "desk.which"
+	DeskPage         Key = "desk.page"
+	DeskNotKept      Key = "desk.not_kept"
+	ServeListening   Key = "serve.listening"
+	ServeToken       Key = "serve.token"
+	ServeStopping    Key = "serve.stopping"
 	OverviewTitle    Key = "overview.title"
 	OverviewCount    Key = "overview.count"
 	OverviewMore     Key = "overview.more"
@@ -157,6 +166,15 @@ var operateCatalogue = map[Key]entry{
 	PageNextChecks:   {"%d checks were not done: the report lists them. Do them by hand or run it again later.", "%d contrôles n'ont pas été faits : le rapport les énumère. Les faire à la main ou relancer plus tard."},
 	PageNextReview:   {"Look at this supplier again on %s.", "Revoir ce fournisseur le %s."},
 	PageNextKeep:     {"Keep this folder as it is; duediligence journal verify proves that the journal was not changed.", "Garder ce dossier tel quel ; duediligence journal verify prouve que le journal n'a pas été modifié."},
+	DeskDescription:  {"Researches one supplier: type its name or number.", "Examine un fournisseur : saisir son nom ou son numéro."},
+	DeskBusy:         {"Too many runs at the moment: try again in a minute.", "Trop d'exécutions en cours : réessayer dans une minute."},
+	DeskUnknown:      {"No agent was started (%s). Type the name or the SIREN of one company. %s", "Aucun agent n'a été lancé (%s). Saisir le nom ou le SIREN d'une entreprise. %s"},
+	DeskWhich:        {"Which company is meant is not certain: %s. Type one of these numbers:", "L'entreprise visée n'est pas certaine : %s. Saisir l'un de ces numéros :"},
+	DeskPage:         {"What happened, what it cost, what to do next: %s", "Ce qui s'est passé, ce que cela a coûté, que faire : %s"},
+	DeskNotKept:      {"This run could not be kept on disk: %v", "Cette exécution n'a pas pu être conservée sur le disque : %v"},
+	ServeListening:   {"Open %s (Ctrl-C ends it).", "Ouvrir %s (Ctrl-C pour arrêter)."},
+	ServeToken:       {"Log in with %s/?token=…, or send Authorization: Bearer …", "Se connecter avec %s/?token=…, ou envoyer Authorization: Bearer …"},
+	ServeStopping:    {"Stopping: runs under way have %s to end.", "Arrêt : les exécutions en cours ont %s pour finir."},
 	OverviewTitle:    {"Suppliers researched", "Fournisseurs examinés"},
 	OverviewCount:    {"%d suppliers, the gravest first; those without a report come before all others.", "%d fournisseurs, les plus graves d'abord ; ceux sans rapport viennent avant tous les autres."},
 	OverviewMore:     {"%d more are in summary.csv.", "%d autres sont dans summary.csv."},

@@ -1,0 +1,186 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/pipeline/serve"
+)
+
+const serveHelp = `Serves ADK's web UI (/ui/) and REST API (/api/) with the guarded pipeline, so that a
+person can research a supplier in a browser and see each step.
+
+It listens on the loopback interface and answers for localhost only. To listen
+elsewhere a token of 16 characters or more is required, in a file (--token-file) or in
+DUEDILIGENCE_TOKEN; put a proxy with TLS in front, since a token over plain HTTP can be
+read on the way.
+
+With -o DIR each run keeps a folder as "duediligence SUPPLIER -o" makes it, shown under
+/runs/, and one journal of all runs, journal.jsonl. The budgets of the flags hold for each
+run. Ctrl-C lets runs under way end.`
+
+// tokenVariable holds the token where no file does.
+const tokenVariable = "DUEDILIGENCE_TOKEN"
+
+// shutdownGrace is what runs under way have to end.
+const shutdownGrace = 30 * time.Second
+
+func newServeCommand() *cobra.Command {
+	var f flags
+	var address, tokenFile string
+	var maxRuns int
+	cmd := &cobra.Command{
+		Use:     "serve",
+		Short:   "Research suppliers in a browser",
+		Long:    serveHelp,
+		Example: "  duediligence serve\n  duediligence serve -o runs/ --model gemini-2.5-flash --budget 0.10\n  duediligence serve --address 0.0.0.0:8080 --token-file token.txt",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			token, err := readToken(tokenFile)
+			if err != nil {
+				return err
+			}
+			return f.serve(cmd.Context(), address, token, maxRuns, cmd.ErrOrStderr())
+		},
+	}
+	f.register(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&address, "address", "127.0.0.1:8080", "where to listen, HOST:PORT; port 0 takes a free one")
+	fl.StringVar(&tokenFile, "token-file", "", "file with the token that clients must show")
+	fl.IntVar(&maxRuns, "max-runs", serve.DefaultMaxRuns, "runs that go on at once; more wait")
+	fl.StringVarP(&f.out, "output", "o", "", "keep a folder for each run, and the journal of all, in this folder")
+	fl.Int64Var(&f.journalSize, "journal-max-bytes", 64<<20, "begin a new journal file when it would grow over this size; 0 for never")
+	return cmd
+}
+
+func readToken(file string) (string, error) {
+	token := os.Getenv(tokenVariable)
+	if file != "" {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return "", refuse("--token-file: %v", err)
+		}
+		token = strings.TrimSpace(string(data))
+	}
+	if (file != "" || token != "") && len(token) < serve.MinToken {
+		return "", refuse("the token must have %d characters or more", serve.MinToken)
+	}
+	return token, nil
+}
+
+func (f *flags) serve(ctx context.Context, address, token string, maxRuns int, stderr io.Writer) error {
+	lang, err := f.language()
+	if err != nil {
+		return err
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	if maxRuns < 1 || maxRuns > 1000 {
+		return refuse("--max-runs must be 1 to 1000, got %d", maxRuns)
+	}
+	listener, err := listen(ctx, address, token)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }() // the server closes it first
+	p := &printer{w: stderr, quiet: f.quiet, lang: lang}
+	f.onTelemetry = p.notSent
+	defer f.shut()
+	o := serve.Options{Token: token, Dir: f.out, MaxRuns: maxRuns, Timeout: f.timeout, OnError: func(err error) { p.line("duediligence: %v", err) }}
+	if o.Pipeline, err = f.options(ctx, lang); err != nil {
+		return err
+	}
+	defer closeSources(o.Pipeline.Sources)
+	if f.out != "" {
+		if err := writable(f.out); err != nil {
+			return refuse("-o: %v", err)
+		}
+		if o.Journal, err = journal.OpenFile(f.out+"/"+journalName, journal.FileOptions{MaxBytes: f.journalSize}); err != nil {
+			return refuse("-o: %v", err)
+		}
+	}
+	s, err := serve.New(o)
+	if err != nil {
+		return errors.Join(failed(err), closeJournal(o.Journal))
+	}
+	defer s.Close()
+	p.source(o.Pipeline.Sources)
+	p.line("%s", text.Get(lang, text.ServeListening, "http://"+listener.Addr().String()+"/"))
+	if token != "" {
+		p.line("%s", text.Get(lang, text.ServeToken, "http://"+listener.Addr().String()))
+	}
+	err = errors.Join(serveUntil(ctx, s.HTTPServer(), listener, func() {
+		p.line("%s", text.Get(lang, text.ServeStopping, shutdownGrace))
+	}), closeJournal(o.Journal))
+	if err != nil {
+		return failed(err)
+	}
+	if o.Journal != nil {
+		p.line("%s", text.Get(lang, text.JournalHead, o.Journal.Head()))
+	}
+	return nil
+}
+
+func closeJournal(j *journal.File) error {
+	if j == nil {
+		return nil
+	}
+	return j.Close()
+}
+
+// listen opens the address; one that others can reach needs a token.
+func listen(ctx context.Context, address, token string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, refuse("--address must be HOST:PORT, such as 127.0.0.1:8080: %v", err)
+	}
+	if token == "" && !loopback(host) {
+		return nil, refuse("--address %s can be reached by others: give a token in --token-file or %s", address, tokenVariable)
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, refuse("--address: %v", err)
+	}
+	return l, nil
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// serveUntil serves until ctx is done, then lets requests under way end.
+func serveUntil(ctx context.Context, srv *http.Server, l net.Listener, stopping func()) error {
+	failure := make(chan error, 1)
+	go func() { failure <- srv.Serve(l) }()
+	select {
+	case err := <-failure:
+		return fmt.Errorf("serving: %w", err)
+	case <-ctx.Done():
+	}
+	stopping()
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	defer cancel()
+	if err := srv.Shutdown(grace); err != nil {
+		return errors.Join(fmt.Errorf("stopping: %w", err), srv.Close())
+	}
+	return nil
+}

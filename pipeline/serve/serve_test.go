@@ -1,0 +1,245 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serve_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/pipeline/serve"
+	"github.com/gardefou/gardefou/pipeline/sources"
+)
+
+// start serves on a free port until the test ends.
+func start(t *testing.T, o serve.Options) (address string, s *serve.Server) {
+	t.Helper()
+	var err error
+	if o.Pipeline.Sources == nil {
+		o.Pipeline.Sources, err = sources.New(sources.Options{})
+		require.NoError(t, err)
+	}
+	if o.Pipeline.Model == nil {
+		o.Pipeline.Model = offline.Model{}
+	}
+	s, err = serve.New(o)
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	srv := s.HTTPServer()
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() {
+		_ = srv.Close()
+		s.Close()
+	})
+	return "http://" + l.Addr().String(), s
+}
+
+const token = "0123456789abcdef-token"
+
+func get(t *testing.T, url string, edit func(*http.Request)) (int, string) {
+	t.Helper()
+	return do(t, http.MethodGet, url, "", edit)
+}
+
+func do(t *testing.T, method, url, body string, edit func(*http.Request)) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	if edit != nil {
+		edit(req)
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(data)
+}
+
+func TestWhoIsLetIn(t *testing.T) {
+	open, _ := start(t, serve.Options{})
+	closed, _ := start(t, serve.Options{Token: token})
+	bearer := func(v string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+v) }
+	}
+	host := func(v string) func(*http.Request) { return func(r *http.Request) { r.Host = v } }
+	for name, tc := range map[string]struct {
+		address string
+		edit    func(*http.Request)
+		want    int
+	}{
+		"loopback, no token":      {open, nil, http.StatusOK},
+		"localhost":               {open, host("localhost:1"), http.StatusOK},
+		"IPv6 loopback":           {open, host("[::1]:1"), http.StatusOK},
+		"a name that points here": {open, host("evil.example"), http.StatusForbidden},
+		"an address of the net":   {open, host("192.168.1.5:8080"), http.StatusForbidden},
+		"no token shown":          {closed, nil, http.StatusUnauthorized},
+		"a wrong one":             {closed, bearer(token + "x"), http.StatusUnauthorized},
+		"the token":               {closed, bearer(token), http.StatusOK},
+		"the token, any name":     {closed, func(r *http.Request) { bearer(token)(r); r.Host = "dd.example" }, http.StatusOK},
+		"cookie": {closed, func(r *http.Request) {
+			r.AddCookie(&http.Cookie{Name: "duediligence_token", Value: token}) //nolint:gosec // a request's cookie
+		}, http.StatusOK},
+	} {
+		code, _ := get(t, tc.address+"/api/list-apps", tc.edit)
+		require.Equal(t, tc.want, code, name)
+	}
+	resp, err := http.Get(open + "/ui/")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.Contains(t, resp.Header.Get("Content-Security-Policy"), "default-src 'self'", "nothing is fetched from elsewhere")
+	code, _ := get(t, closed+"/?token=wrong", nil)
+	require.Equal(t, http.StatusUnauthorized, code)
+	code, _ = get(t, closed+"/?token="+token, nil)
+	require.Equal(t, http.StatusSeeOther, code)
+	code, _ = do(t, http.MethodPost, open+"/api/apps/duediligence/users/u/sessions/s", "{}", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") })
+	require.Equal(t, http.StatusForbidden, code, "another site's page")
+	code, _ = do(t, http.MethodPost, open+"/api/run", `{"appName":"`+strings.Repeat("x", 2<<20)+`"}`, nil)
+	require.GreaterOrEqual(t, code, 400)
+}
+
+// ask runs one research over REST and returns the last event's text.
+func ask(t *testing.T, address, sessionID, typed string) (int, string) {
+	t.Helper()
+	code, body := do(t, http.MethodPost, address+"/api/apps/duediligence/users/u/sessions/"+sessionID, "{}", nil)
+	require.Equal(t, http.StatusOK, code, body)
+	msg, err := json.Marshal(map[string]any{
+		"appName": "duediligence", "userId": "u", "sessionId": sessionID,
+		"newMessage": map[string]any{"role": "user", "parts": []any{map[string]any{"text": typed}}},
+	})
+	require.NoError(t, err)
+	code, body = do(t, http.MethodPost, address+"/api/run", string(msg), nil)
+	var events []struct {
+		Author  string `json:"author"`
+		Content struct {
+			Parts []struct {
+				Text string `json:"text"`
+			} `json:"parts"`
+		} `json:"content"`
+	}
+	if code != http.StatusOK {
+		return code, body
+	}
+	require.NoError(t, json.Unmarshal([]byte(body), &events), body)
+	last := events[len(events)-1]
+	require.Equal(t, "duediligence", last.Author)
+	return code, last.Content.Parts[0].Text
+}
+
+func TestAnswers(t *testing.T) {
+	dir := t.TempDir()
+	address, _ := start(t, serve.Options{Dir: dir})
+	_, said := ask(t, address, "one", "Transports Kervalec")
+	require.Contains(t, said, "# Supplier due diligence: TRANSPORTS KERVALEC")
+	path := regexp.MustCompile(`/runs/\w+/`).FindString(said)
+	code, page := get(t, address+path+"index.html", nil)
+	if code == http.StatusMovedPermanently { // the file server's name for a folder
+		code, page = get(t, address+path, nil)
+	}
+	require.Equal(t, http.StatusOK, code)
+	require.Contains(t, page, "What to do next")
+	_, said = ask(t, address, "two", "Atelier Nordet")
+	require.Contains(t, said, "999991086")
+	_, said = ask(t, address, "three", "Zorglub International")
+	require.Contains(t, said, "not_found")
+	_, said = ask(t, address, "four", "ab\x1b[2J")
+	require.Contains(t, said, "refused")
+	// Names that leave the folder, and hidden files, are not there.
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".secret"), []byte("x"), 0o600))
+	for _, p := range []string{"/runs/../go.mod", "/runs/%2e%2e/%2e%2e/etc/passwd", "/runs/.secret"} {
+		code, _ := get(t, address+p, nil)
+		require.NotEqual(t, http.StatusOK, code, p)
+	}
+}
+
+// Twenty runs at once, several times over: every line is in the journal, every run has
+// its folder, and the memory that stays does not grow with the runs.
+func TestTwentyAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	file, err := journal.OpenFile(filepath.Join(dir, "journal.jsonl"), journal.FileOptions{MaxBytes: 100_000})
+	require.NoError(t, err)
+	var failures []error
+	address, _ := start(t, serve.Options{Dir: dir, Journal: file, MaxSessions: 30, OnError: func(err error) { failures = append(failures, err) }})
+	suppliers := []string{"Transports Kervalec", "Bâtisseurs du Menhir", "Conserverie des Embruns"}
+	rounds := 6
+	if testing.Short() {
+		rounds = 3
+	}
+	live := make([]uint64, rounds)
+	for round := range rounds {
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				code, said := ask(t, address, fmt.Sprintf("s%d-%d", round, i), suppliers[i%len(suppliers)])
+				if code != http.StatusOK || !strings.Contains(said, "# Supplier due diligence") {
+					t.Errorf("%d: %.300s", code, said)
+				}
+			})
+		}
+		wg.Wait()
+		live[round] = liveMemory()
+	}
+	require.NoError(t, file.Close())
+	require.Empty(t, failures)
+	t.Logf("live memory after each 20 runs: %v", live)
+	// The first rounds fill what is kept: 30 sessions and the traces of ADK's page.
+	require.Less(t, live[rounds-1], live[1]+live[1]/2+4<<20)
+
+	r, err := journal.VerifyFiles(journal.VerifyOptions{}, journal.Files(filepath.Join(dir, "journal.jsonl"))...)
+	require.NoError(t, err)
+	require.True(t, r.OK(), r.Faults)
+	all := map[string]int{}
+	s, err := journal.Count(counted(all, journal.FileEntries(journal.Files(filepath.Join(dir, "journal.jsonl"))...)))
+	require.NoError(t, err)
+	require.Equal(t, 20*rounds, s.Runs.ByStatus["done"], s.Runs)
+	for run, lines := range all {
+		own := map[string]int{}
+		path := filepath.Join(dir, run, "journal.jsonl")
+		v, err := journal.VerifyFiles(journal.VerifyOptions{}, path)
+		require.NoError(t, err)
+		require.True(t, v.OK())
+		_, err = journal.Count(counted(own, journal.FileEntries(path)))
+		require.NoError(t, err)
+		require.Equal(t, lines, own[run], "no line lost between the two journals")
+	}
+	require.Len(t, all, 20*rounds)
+}
+
+func counted(lines map[string]int, entries iter.Seq2[journal.Entry, error]) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		for e, err := range entries {
+			if e.Run != "" {
+				lines[e.Run]++
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func liveMemory() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
