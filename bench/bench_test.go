@@ -27,7 +27,7 @@ func TestComparison(t *testing.T) {
 	require.NotEqual(t, "FR76 3000 6000 0112 3456 7890 189", renewed("FR76 3000 6000 0112 3456 7890 189"))
 	require.Equal(t, "gb", renewed("gb29nwbk60161331926819")[:2])
 
-	vectors, err := readVectors("../redact/testdata/pii_vectors.jsonl")
+	vectors, err := readVectors("../testdata/conformance/redaction.jsonl")
 	require.NoError(t, err)
 	for _, e := range engines {
 		if e.name == "redact" {

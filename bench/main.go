@@ -22,7 +22,7 @@ func main() {
 }
 
 func run() error {
-	vectors, err := readVectors("../redact/testdata/pii_vectors.jsonl")
+	vectors, err := readVectors("../testdata/conformance/redaction.jsonl")
 	if err != nil {
 		return err
 	}

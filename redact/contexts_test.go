@@ -26,7 +26,7 @@ var contexts = []string{
 func TestContexts(t *testing.T) {
 	r := redact.Must(redact.New(redact.Options{}))
 	seen := map[string]bool{}
-	for _, v := range readLines[vector](t, "pii_vectors.jsonl") {
+	for _, v := range readLines[vector](t, "redaction.jsonl") {
 		for _, e := range v.Expect {
 			value := e.Value
 			if v.Level != "core" || seen[value] || e.Type != redact.Email && e.Type != redact.IBAN || strings.HasPrefix(value, `"`) {

@@ -15,7 +15,7 @@ import (
 )
 
 func seed(f *testing.F, add func(text string)) {
-	for _, v := range readLines[vector](f, "pii_vectors.jsonl") {
+	for _, v := range readLines[vector](f, "redaction.jsonl") {
 		add(v.Text)
 	}
 	for _, piece := range pieces {

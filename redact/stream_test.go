@@ -78,7 +78,7 @@ func redactors(t testing.TB) map[string]*redact.Redactor {
 
 func TestStreamEqualsBatchOnVectors(t *testing.T) {
 	rs := redactors(t)
-	for _, v := range readLines[vector](t, "pii_vectors.jsonl") {
+	for _, v := range readLines[vector](t, "redaction.jsonl") {
 		requireAllSplits(t, rs["both"], v.Text)
 	}
 }

@@ -26,7 +26,7 @@ type vector struct {
 }
 
 func readLines[T any](t testing.TB, name string) []T {
-	f, err := os.Open("testdata/" + name)
+	f, err := os.Open("../testdata/conformance/" + name)
 	require.NoError(t, err)
 	t.Cleanup(func() { f.Close() })
 	var all []T
@@ -97,7 +97,7 @@ func (v vector) judge(fs []redact.Finding) string {
 func TestVectors(t *testing.T) {
 	r := redact.Must(redact.New(redact.Options{}))
 	passed, total := map[string]int{}, map[string]int{}
-	for _, v := range readLines[vector](t, "pii_vectors.jsonl") {
+	for _, v := range readLines[vector](t, "redaction.jsonl") {
 		if v.Level == "ambiguous" {
 			continue
 		}
@@ -150,7 +150,7 @@ func TestStreamCases(t *testing.T) {
 		Expect string   `json:"expect"`
 		End    string   `json:"end"`
 		Why    string   `json:"why"`
-	}](t, "pii_stream_cases.jsonl") {
+	}](t, "redaction_streams.jsonl") {
 		s := r.Stream()
 		var out strings.Builder
 		for _, chunk := range c.Chunks {
