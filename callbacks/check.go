@@ -38,6 +38,8 @@ const (
 	ProblemIdle ProblemKind = "idle"
 	// ProblemSplitAccount is one limit for the whole run that was made more than once.
 	ProblemSplitAccount ProblemKind = "split_account"
+	// ProblemRoot is a guard of the runner that does not work under this root.
+	ProblemRoot ProblemKind = "wrong_root"
 	// ProblemRepeated is a guard that stands on an agent twice.
 	ProblemRepeated ProblemKind = "repeated"
 )
@@ -71,7 +73,7 @@ func Check(root agent.Agent, plugins ...*Chain) []Problem {
 	for _, p := range plugins {
 		c.plugins = append(c.plugins, p.Guards()...)
 	}
-	c.names()
+	c.names(root)
 	for _, a := range c.agents {
 		c.agent(a)
 	}
@@ -92,10 +94,15 @@ func (c *checker) add(kind ProblemKind, agentName, guard, format string, args ..
 	}
 }
 
-// names checks the agents and tools that guards of a plugin name.
-func (c *checker) names() {
+// names checks the root that guards of a plugin meet, and the tools they name.
+func (c *checker) names(root agent.Agent) {
 	for _, g := range c.plugins {
 		info := g.info()
+		if info.Root != nil {
+			if err := info.Root(root); err != nil {
+				c.add(ProblemRoot, "", g.Name, "%v", err)
+			}
+		}
 		meant := func(a treeAgent) bool { return len(info.Agents) == 0 || slices.Contains(info.Agents, a.name) }
 		for _, name := range info.Tools {
 			if !slices.ContainsFunc(c.agents, func(a treeAgent) bool { return meant(a) && (a.open || a.has(name)) }) {

@@ -104,6 +104,9 @@ type Info struct {
 	// Wants names guards of which one must stand in the same chain, or in the plugin, for
 	// this one to do anything. Nil means none.
 	Wants []string
+	// Root returns why the guard, as part of a plugin, does not work under a root agent, or
+	// nil. [Check] asks it. Nil means that any root will do.
+	Root func(agent.Agent) error
 	// MaxCalls is how many model calls the guard allows: to each agent, or, with
 	// WholeRun, to all agents together. Zero means that it does not count them, math.MaxInt that it never refuses.
 	MaxCalls int

@@ -27,6 +27,10 @@ func BenchmarkContextPerStep(b *testing.B) {
 		{"Retry", []callbacks.Guard{guards.Retry()}},
 		{"Route", []callbacks.Guard{guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{steadyModel{}}})}},
 		{"Route, to the first chunk", []callbacks.Guard{guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{steadyModel{}}, FirstChunk: time.Minute})}},
+		{"RateLimit", []callbacks.Guard{guards.RateLimit(1_000_000, time.Second)}},
+		{"RateLimit, models", []callbacks.Guard{guards.RateLimitWith(guards.RateLimitOptions{Calls: 1_000_000, Every: time.Second, Models: true})}},
+		{"StablePrefix", []callbacks.Guard{guards.StablePrefix()}},
+		{"Checkpoint", []callbacks.Guard{guards.Checkpoint(func(context.Context, callbacks.Step) error { return nil }, "lookup")}},
 		{"Confirm", []callbacks.Guard{guards.Confirm(yes{}, "lookup")}},
 	} {
 		b.Run(bc.name, func(b *testing.B) { benchRun(b, bc.gs) })

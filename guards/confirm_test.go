@@ -23,6 +23,7 @@ import (
 	"github.com/gardefou/gardefou/callbacks/callbackstest"
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/guards/approvers"
+	"github.com/gardefou/gardefou/guards/journal"
 )
 
 var paid = map[string]any{"result": "ok"}
@@ -229,6 +230,16 @@ func TestConfirmInTheJournal(t *testing.T) {
 	require.NoError(t, got.err)
 	said := out.byKind(t)["approval"]
 	require.Len(t, said, 3)
+	entry := 0
+	for e, err := range journal.Entries(strings.NewReader(out.String())) {
+		require.NoError(t, err)
+		if e.Kind == journal.KindApproval {
+			require.Equal(t, said[entry]["decision"], e.Decision)
+			require.False(t, e.Answered.IsZero())
+			entry++
+		}
+	}
+	require.Equal(t, 3, entry)
 	for i, want := range []string{"approved", "approved_before", "rejected"} {
 		require.Equal(t, want, said[i]["decision"])
 		require.Equal(t, "pay", said[i]["tool"])
@@ -283,11 +294,14 @@ func TestTrap02ADKsConfirmationIsRefusedWhereItLosesTheCall(t *testing.T) {
 		require.ErrorIs(t, err, callbacks.ErrForm)
 	})
 	t.Run("under any other root, before the run", func(t *testing.T) {
-		p, err := callbacks.New(guards.ConfirmByADK("pay")).Plugin("p")
+		chain := callbacks.New(guards.ConfirmByADK("pay"))
+		p, err := chain.Plugin("p")
 		require.NoError(t, err)
 		fake, m := callbackstest.Tool("pay"), callbackstest.Script(payTo("Acme", 1), callbackstest.Say("done"))
 		a, err := llmagent.New(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{fake}})
 		require.NoError(t, err)
+		problems := callbacks.Check(sequence(t, a), chain)
+		require.Equal(t, callbacks.ProblemRoot, problems[0].Kind)
 		out := playWith(t, sequence(t, a), p, false)
 		require.NoError(t, out.err)
 		require.Zero(t, m.Calls())

@@ -32,8 +32,8 @@ var ErrNoLLMRoot = errors.New("guards: ADK's confirmation loses the call unless 
 //
 // ADK finds the call again only where the root and all below it are LLM agents. The guard
 // therefore works as a plugin only, where it sees the root: on an agent it is refused at
-// construction, and a run of any other tree ends before it begins, with the cause
-// [ErrNoLLMRoot].
+// construction; [callbacks.Check] finds any other tree, and a run of it ends before it begins,
+// with the cause [ErrNoLLMRoot].
 //
 // An approval is good once, for the call that was asked about: ADK itself takes forged
 // ones. What was asked is kept in the Run. ADK's launchers resume the Run of the paused
@@ -46,7 +46,7 @@ func ConfirmByADK(tools ...string) callbacks.Guard {
 		BeforeRun:  c.beforeRun,
 		BeforeTool: c.beforeTool,
 		Info: func() callbacks.Info {
-			return callbacks.Info{Limits: []string{"a person approves " + strings.Join(c.tools, ", ")}}
+			return callbacks.Info{Limits: []string{"a person approves " + strings.Join(c.tools, ", ")}, Tools: c.tools, Root: checkLLMRoot}
 		},
 	}
 	if len(tools) == 0 || slices.Contains(tools, "") {
@@ -72,13 +72,20 @@ type adkQuestion struct {
 }
 
 func (c *adkConfirm) beforeRun(ctx agent.InvocationContext) (*genai.Content, error) {
-	if onlyLLMAgents(ctx.Agent()) {
-		return nil, nil
+	if err := checkLLMRoot(ctx.Agent()); err != nil {
+		return nil, callbacks.Stop(CodeApprovalFailed, text.Get(langOf(ctx), text.ConfirmFailed)).WithDetail(err.Error()).WithCause(err)
 	}
-	return nil, callbacks.Stop(CodeApprovalFailed, text.Get(langOf(ctx), text.ConfirmFailed)).WithDetail(ErrNoLLMRoot.Error()).WithCause(ErrNoLLMRoot)
+	return nil, nil
 }
 
 var llmAgentPackage = reflect.TypeFor[llmagent.Config]().PkgPath()
+
+func checkLLMRoot(root agent.Agent) error {
+	if onlyLLMAgents(root) {
+		return nil
+	}
+	return ErrNoLLMRoot
+}
 
 // onlyLLMAgents goes by the package an agent's type is of: ADK exports nothing else.
 func onlyLLMAgents(a agent.Agent) bool {

@@ -22,40 +22,40 @@ func TestContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]callbackstest.Contract{
-		"allow_tools":      {Guard: guards.AllowTools("lookup")},
-		"allow_other":      {Guard: guards.AllowTools("report")},
-		"args":             {Guard: guards.Args("lookup", guards.Arg{Name: "supplier", Required: true, NotBlank: true, MaxLen: 3})},
-		"business_errors":  {Guard: guards.BusinessErrors()},
-		"call_budget":      {Guard: guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 2, ToolCalls: 2, PerTool: map[string]int{"lookup": 2}, Tell: true})},
-		"run_call_budget":  {Guard: guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 2, Scope: guards.ScopeRun})},
-		"confirm":          {Guard: guards.Confirm(always{}, "lookup")},
-		"contain":          {Guard: guards.Contain()},
-		"deadline":         {Guard: guards.Deadline(time.Minute)},
-		"finish":           {Guard: guards.Finish("report", map[string]any{"required": []string{"summary"}})},
-		"isolate":          {Guard: guards.Isolate("Is Acme solvent?")},
-		"journal":          {Guard: guards.Journal(io.Discard)},
-		"landing":          {Guard: guards.Landing()},
-		"loop":             {Guard: guards.LoopWith(guards.LoopOptions{Strict: true})},
-		"reask":            {Guard: guards.Reask()},
-		"redact":           {Guard: guards.Redact()},
-		"scope":            {Guard: guards.Scope("supplier", "Acme")},
-		"spend":            {Guard: guards.Spend(guards.SpendOptions{Ledger: memory(t), Limits: ledger.Limits{Hard: hard}, Prices: dear(t)})},
-		"stash":            {Guard: guards.Stash("look")},
-		"truncate":         {Guard: guards.TruncateWith(guards.TruncateOptions{Characters: 200})},
-		"window":           {Guard: guards.Window(1)},
-		"when":             {Guard: callbacks.When(func(s callbacks.Step) bool { return s.Args != nil }, guards.AllowTools("report"))},
-		"for_tools":        {Guard: callbacks.ForTools(guards.AllowTools("report"), "lookup")},
-		"for_agents":       {Guard: callbacks.ForAgents(guards.Redact(), callbackstest.AgentName)},
-		"monitor":          {Guard: callbacks.Monitor(guards.AllowTools("report"))},
-		"monitored_budget": {Guard: callbacks.Monitor(guards.CallBudget(1))},
+		"allow_tools":       {Guard: guards.AllowTools("lookup")},
+		"allow_other":       {Guard: guards.AllowTools("report")},
+		"args":              {Guard: guards.Args("lookup", guards.Arg{Name: "supplier", Required: true, NotBlank: true, MaxLen: 3})},
+		"business_errors":   {Guard: guards.BusinessErrors()},
+		"call_budget":       {Guard: guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 2, ToolCalls: 2, PerTool: map[string]int{"lookup": 2}, Tell: true})},
+		"run_call_budget":   {Guard: guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 2, Scope: guards.ScopeRun})},
+		"checkpoint":        {Guard: guards.Checkpoint(func(context.Context, callbacks.Step) error { return nil }, "lookup")},
+		"rate_limit":        {Guard: guards.RateLimit(2, time.Hour)},
+		"rate_limit_models": {Guard: guards.RateLimitWith(guards.RateLimitOptions{Calls: 2, Every: time.Hour, Models: true})},
+		"retry":             {Guard: guards.RetryWith(guards.RetryOptions{Delay: time.Nanosecond})},
+		"route":             {Guard: guards.Route(callbackstest.Script(callbackstest.Say("cheap")).Repeat())},
+		"stable_prefix":     {Guard: guards.StablePrefix()},
+		"window_tokens":     {Guard: guards.WindowWith(guards.WindowOptions{Tokens: 100, Summarise: callbackstest.Script(callbackstest.Say("summary")).Repeat()})},
+		"confirm":           {Guard: guards.Confirm(yes{}, "lookup")},
+		"contain":           {Guard: guards.Contain()},
+		"deadline":          {Guard: guards.Deadline(time.Minute)},
+		"finish":            {Guard: guards.Finish("report", map[string]any{"required": []string{"summary"}})},
+		"isolate":           {Guard: guards.Isolate("Is Acme solvent?")},
+		"journal":           {Guard: guards.Journal(io.Discard)},
+		"landing":           {Guard: guards.Landing()},
+		"loop":              {Guard: guards.LoopWith(guards.LoopOptions{Strict: true})},
+		"reask":             {Guard: guards.Reask()},
+		"redact":            {Guard: guards.Redact()},
+		"scope":             {Guard: guards.Scope("supplier", "Acme")},
+		"spend":             {Guard: guards.Spend(guards.SpendOptions{Ledger: memory(t), Limits: ledger.Limits{Hard: hard}, Prices: dear(t)})},
+		"stash":             {Guard: guards.Stash("look")},
+		"truncate":          {Guard: guards.TruncateWith(guards.TruncateOptions{Characters: 200})},
+		"window":            {Guard: guards.Window(1)},
+		"when":              {Guard: callbacks.When(func(s callbacks.Step) bool { return s.Args != nil }, guards.AllowTools("report"))},
+		"for_tools":         {Guard: callbacks.ForTools(guards.AllowTools("report"), "lookup")},
+		"for_agents":        {Guard: callbacks.ForAgents(guards.Redact(), callbackstest.AgentName)},
+		"monitor":           {Guard: callbacks.Monitor(guards.AllowTools("report"))},
+		"monitored_budget":  {Guard: callbacks.Monitor(guards.CallBudget(1))},
 	} {
 		t.Run(name, func(t *testing.T) { c.Assert(t) })
 	}
-}
-
-// always approves.
-type always struct{}
-
-func (always) Ask(_ context.Context, q guards.Question) (guards.Answer, error) {
-	return q.Answer(true, "somebody"), nil
 }

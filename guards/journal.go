@@ -41,6 +41,8 @@ type JournalOptions struct {
 //	         cause, ms
 //	approval agent, tool, call_id, decision, by, asked, answered, always: what a person decided
 //	         about a tool call, before its tool line
+//	prefix   agent, call, part, tool, at, before, after: a prompt that changed, before its
+//	         model line
 //	refusal  invocation, agent, step, tool, guard, code, reason, cause, outcome, stop
 //	spend    agent, what, calls, refused, estimated, reserved, charged, overrun (in USD, as
 //	         strings), tokens_in, tokens_cached;
@@ -89,8 +91,8 @@ type journalRun struct {
 	begin                           sync.Once
 	mu                              sync.Mutex
 	modelCalls, toolCalls, refusals int
-	// approvals are the decisions that were written.
-	approvals int
+	// approvals and prefixes are the decisions and the changed prompts that were written.
+	approvals, prefixes int
 }
 
 type runLine struct {
@@ -191,6 +193,7 @@ func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
 	state.count(ev, refused)
 	switch ev.Step {
 	case callbacks.StepModel:
+		j.changedPrompts(run, state)
 		if ev.Attempt > 0 || !refused {
 			j.write(j.modelLine(id, ev))
 		}
@@ -262,6 +265,7 @@ func (j *journal) end(run *callbacks.Run, s *journalRun) {
 	}
 	s.mu.Unlock()
 	j.approvals(run, s)
+	j.changedPrompts(run, s)
 	for _, line := range spendBooksKey.In(run).list() {
 		j.write(spendJournalLine{"spend", j.now(), run.ID(), line})
 	}

@@ -16,12 +16,14 @@ import (
 
 // Kinds of line that guards.Journal writes.
 const (
-	KindRun     = "run"
-	KindModel   = "model"
-	KindTool    = "tool"
-	KindRefusal = "refusal"
-	KindSpend   = "spend"
-	KindEnd     = "end"
+	KindRun      = "run"
+	KindModel    = "model"
+	KindTool     = "tool"
+	KindRefusal  = "refusal"
+	KindApproval = "approval"
+	KindPrefix   = "prefix"
+	KindSpend    = "spend"
+	KindEnd      = "end"
 )
 
 // An Entry is one line of a journal. Which fields are set depends on Kind, as the doc of
@@ -62,6 +64,18 @@ type Entry struct {
 	Refused  int         `json:"refused"`
 	Reserved ledger.Nano `json:"reserved"`
 	Charged  ledger.Nano `json:"charged"`
+
+	Decision string         `json:"decision"`
+	By       string         `json:"by"`
+	Asked    time.Time      `json:"asked"`
+	Answered time.Time      `json:"answered"`
+	Always   map[string]any `json:"always"`
+
+	Call   int    `json:"call"`
+	Part   string `json:"part"`
+	At     int    `json:"at"`
+	Before string `json:"before"`
+	After  string `json:"after"`
 
 	Status     string `json:"status"`
 	ModelCalls int    `json:"model_calls"`

@@ -19,6 +19,11 @@ const (
 	RetryTool      Key = "guards.retry.tool"
 	RetryExhausted Key = "guards.retry.exhausted"
 
+	RateLimited Key = "guards.rate.limited"
+	RateBroken  Key = "guards.rate.broken"
+
+	CheckpointFailed Key = "guards.checkpoint.failed"
+
 	AskCall   Key = "guards.ask.call"
 	AskAlways Key = "guards.ask.always"
 	AskAny    Key = "guards.ask.any"
@@ -48,6 +53,11 @@ var peopleCatalogue = map[Key]entry{
 
 	RetryTool:      {"%s failed; check the arguments and call it again, or do without it", "échec de %s ; vérifie les arguments et rappelle-le, ou passe-t'en"},
 	RetryExhausted: {"refused: %s failed too often in a row; go on without it", "refusé : %s a échoué trop souvent de suite ; continue sans lui"},
+
+	RateLimited: {"refused: too many calls in too short a time; go on without it, or try again later", "refusé : trop d'appels en trop peu de temps ; continue sans, ou réessaie plus tard"},
+	RateBroken:  {"refused: the call rate can't be read", "refusé : fréquence des appels illisible"},
+
+	CheckpointFailed: {"refused: no restore point could be taken before %s", "refusé : aucun point de restauration n'a pu être pris avant %s"},
 
 	AskCall:   {"The agent %s wants to call %s with:", "L'agent %s veut appeler %s avec :"},
 	AskAlways: {"\"always\" covers this tool for the rest of the run wherever: %s", "« toujours » vaut pour cet outil jusqu'à la fin du traitement partout où : %s"},

@@ -46,3 +46,26 @@ func (j *journal) approvals(run *callbacks.Run, s *journalRun) {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+type prefixLine struct {
+	Kind   string `json:"kind"`
+	TS     string `json:"ts"`
+	Run    string `json:"run"`
+	Agent  string `json:"agent"`
+	Call   int    `json:"call"`
+	Part   string `json:"part"`
+	Tool   string `json:"tool,omitempty"`
+	At     int    `json:"at"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// changedPrompts writes the changes that StablePrefix saw since it was last called.
+func (j *journal) changedPrompts(run *callbacks.Run, s *journalRun) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range prefixesKey.In(run).since(s.prefixes) {
+		s.prefixes++
+		j.write(prefixLine{"prefix", j.now(), run.ID(), c.Agent, c.Call, c.Part, c.Tool, c.At, j.mask(c.Before), j.mask(c.After)})
+	}
+}

@@ -1,0 +1,119 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/internal/text"
+)
+
+// CodeCheckpointFailed is the code of a call that [Checkpoint] refused.
+const CodeCheckpointFailed = "checkpoint_failed"
+
+// A WritingTool says itself that it changes something, for [Checkpoint] to know it.
+type WritingTool interface {
+	tool.Tool
+	// Writes reports whether a call may change something.
+	Writes() bool
+}
+
+// Checkpoint calls take before each call of a tool that writes, so that the caller has a
+// point to go back to: a copy of a folder, a savepoint, a snapshot. Tools that write are
+// those named here and those that say so themselves, by being a [WritingTool]. The step
+// names agent, tool, call and arguments, which take must not change.
+//
+// It fails closed: where take returns an error, or panics, the tool does not run, and the
+// model reads that it was refused. Calls that run at once take their points at once: take
+// has to be safe for that. Checkpoint restores nothing, and stands after [Confirm], so that
+// what a person rejects takes none.
+//
+// What a tool says of itself is hidden by a wrapper somebody else puts around it, another
+// chain's too; name it then.
+func Checkpoint(take func(ctx context.Context, call callbacks.Step) error, tools ...string) callbacks.Guard {
+	c := &checkpoint{take: take, tools: slices.Clone(tools)}
+	g := callbacks.Guard{
+		Name:     "checkpoint",
+		WrapTool: c.wrapTool,
+		Info: func() callbacks.Info {
+			return callbacks.Info{Tools: c.tools, After: []string{confirmName, deadlineName, spendName}}
+		},
+	}
+	switch {
+	case take == nil:
+		g.Err = errors.New("guards: Checkpoint without a function")
+	case slices.Contains(tools, ""):
+		g.Err = errors.New("guards: Checkpoint: a tool without a name")
+	}
+	return g
+}
+
+type checkpoint struct {
+	take  func(context.Context, callbacks.Step) error
+	tools []string
+}
+
+func (c *checkpoint) wrapTool(t tool.Tool) tool.Tool {
+	w, ok := t.(WritingTool)
+	if !slices.Contains(c.tools, t.Name()) && (!ok || !w.Writes()) {
+		return t
+	}
+	switch t := t.(type) {
+	case streamingTool:
+		return &checkpointedStream{t, c}
+	case functionTool:
+		return &checkpointedTool{t, c}
+	default:
+		return t
+	}
+}
+
+// before takes the restore point, or says why the tool must not run.
+func (c *checkpoint) before(ctx agent.Context, name string, args any) error {
+	m, _ := args.(map[string]any)
+	err := c.take(ctx, callbacks.Step{
+		Hook: callbacks.HookWrapTool, Invocation: ctx.InvocationID(), Agent: ctx.AgentName(), Branch: ctx.Branch(),
+		Tool: name, CallID: ctx.FunctionCallID(), Args: m,
+	})
+	if err != nil {
+		return callbacks.Deny(CodeCheckpointFailed, say(ctx, text.CheckpointFailed, name)).WithCause(err).By("checkpoint")
+	}
+	return nil
+}
+
+type checkpointedTool struct {
+	functionTool
+	c *checkpoint
+}
+
+// Run implements ADK's function tool.
+func (t *checkpointedTool) Run(ctx agent.Context, args any) (map[string]any, error) {
+	if err := t.c.before(ctx, t.Name(), args); err != nil {
+		return nil, err
+	}
+	return t.functionTool.Run(ctx, args)
+}
+
+type checkpointedStream struct {
+	streamingTool
+	c *checkpoint
+}
+
+// RunStream implements ADK's streaming tool.
+func (t *checkpointedStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if err := t.c.before(ctx, t.Name(), args); err != nil {
+			yield("", err)
+			return
+		}
+		t.streamingTool.RunStream(ctx, args)(yield)
+	}
+}
