@@ -115,11 +115,11 @@ func (steadyModel) Name() string { return "steady" }
 
 func (steadyModel) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
-		calls := 0
+		calls := 0 // the newest page says how many, also where older ones were cut off
 		for _, c := range req.Contents {
 			for _, p := range c.Parts {
 				if p.FunctionCall != nil {
-					calls++
+					calls = int(p.FunctionCall.Args["page"].(float64)) + 1
 				}
 			}
 		}
