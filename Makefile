@@ -1,4 +1,4 @@
-.PHONY: help run test lint bench mutate
+.PHONY: help run test soak lint bench mutate
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -8,6 +8,9 @@ run: ## research the sample supplier
 
 test: ## run all tests with the race detector
 	go test -race -shuffle=on ./...
+
+soak: ## kill and resume 50 runs at random moments
+	GARDEFOU_SOAK=50 go test -count=1 -timeout 30m -run TestResumeAfterKill -v ./cmd/duediligence
 
 lint: ## run the linters (needs golangci-lint v2.15.0 on the PATH)
 	golangci-lint run ./...

@@ -54,6 +54,9 @@ type Options struct {
 	// Monitor lets the guards that refuse watch only: what they would have refused is told
 	// to Journal and Observe, and the step goes on. Landing is left out.
 	Monitor bool
+	// Replay stands first in every chain, and is left out where it has no name: for a run
+	// that goes on where an earlier one stopped.
+	Replay callbacks.Guard
 	// Extra guards stand first in the chain of the named agent. For tests.
 	Extra map[string][]callbacks.Guard
 	// Bare builds the agents in plain ADK, with the stash as an ordinary callback and
@@ -182,6 +185,9 @@ func (b *builder) build(m member) (agent.Agent, error) {
 		return llmagent.New(bare(m, b.stash))
 	}
 	if !b.o.AsPlugin {
+		if b.o.Replay.Name != "" {
+			own = append(own, b.o.Replay)
+		}
 		own = append(own, b.o.Extra[m.cfg.Name]...)
 		own = append(own, guards.Reask())
 		own = append(own, m.guards...)

@@ -72,7 +72,15 @@ func (s *spend) open(ctx context.Context, at step) (ledger.Key, error) {
 // openAll opens the Run's account and sets every slice aside, so that nobody can spend
 // what was promised to an agent that has not begun.
 func (s *spend) openAll(ctx context.Context, a *runAccount, id ledger.AccountID) error {
-	if _, err := s.o.Ledger.Open(ctx, ledger.Opening{Account: id, Limits: s.o.Limits}); err != nil {
+	_, err := s.o.Ledger.Open(ctx, ledger.Opening{Account: id, Limits: s.o.Limits})
+	if errors.Is(err, ledger.ErrConflict) {
+		// Its limits were adjusted since, to these: a run that is resumed with more money.
+		var b ledger.Balance
+		if b, err = s.o.Ledger.Balance(ctx, id); err == nil && (b.Limits != s.o.Limits || b.Closed) {
+			err = &ledger.OpError{Op: "open", Account: id, Err: ledger.ErrConflict}
+		}
+	}
+	if err != nil {
 		return err
 	}
 	a.slices = make(map[string]*slice)

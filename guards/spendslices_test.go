@@ -136,7 +136,7 @@ func TestSpendSlicesOutliveTheirProcess(t *testing.T) {
 	defer func() { require.NoError(t, f.CloseFile()) }()
 	_, err = f.Adjust(t.Context(), ledger.Adjustment{Account: "task", Approval: "resume", Limits: ledger.Limits{Hard: usd(t, "1")}})
 	require.NoError(t, err)
-	o := sliced(t, f, "0.40", "a", "0.39")
+	o := sliced(t, f, "1", "a", "0.39")
 	list, models := team(t, o, "a", "b")
 	root, err := sequentialagent.New(sequentialagent.Config{AgentConfig: agent.Config{Name: "root", SubAgents: list}})
 	require.NoError(t, err)

@@ -41,7 +41,7 @@ type DeskOptions struct {
 func (p *Pipeline) Desk(o DeskOptions) (agent.Agent, error) {
 	d := &desk{p: p, o: o, lang: text.Parse(p.o.Lang)}
 	return agent.New(agent.Config{
-		Name: appName, Description: text.Get(d.lang, text.DeskDescription), SubAgents: []agent.Agent{p.team.Root}, Run: d.run,
+		Name: AppName, Description: text.Get(d.lang, text.DeskDescription), SubAgents: []agent.Agent{p.team.Root}, Run: d.run,
 	})
 }
 
@@ -112,7 +112,7 @@ func (d *desk) research(ctx agent.InvocationContext, subject supplier.Subject, y
 
 func (d *desk) event(ctx agent.InvocationContext, s string) *session.Event {
 	ev := session.NewEvent(ctx, ctx.InvocationID())
-	ev.Author, ev.Branch = appName, ctx.Branch()
+	ev.Author, ev.Branch = AppName, ctx.Branch()
 	ev.LLMResponse = model.LLMResponse{Content: genai.NewContentFromText(s, genai.RoleModel)}
 	return ev
 }

@@ -25,17 +25,21 @@ import (
 	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/guards/ledger"
+	"github.com/gardefou/gardefou/guards/sinks"
 	"github.com/gardefou/gardefou/guards/telemetry"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/risk"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
+	"github.com/gardefou/gardefou/redact"
 )
 
+// AppName and UserID are those of the sessions in Options.Sessions.
 const (
-	appName = "duediligence"
-	userID  = "buyer"
+	AppName = "duediligence"
+	UserID  = "buyer"
 )
 
 // Options are what a pipeline is built from.
@@ -69,8 +73,14 @@ type Options struct {
 	AsPlugin bool
 	// Streaming asks models for streams.
 	Streaming bool
-	// Sessions stores the events. Nil means in memory, for this run only.
+	// Sessions stores the events, masked. Nil means in memory, for this run only.
 	Sessions session.Service
+	// Session names the session in Sessions; it must be a new one. Empty means the id of
+	// the Run.
+	Session string
+	// Replay answers what was answered before, in a run that is resumed; the zero value
+	// is none. It needs the guards on the agents.
+	Replay callbacks.Guard
 	// Extra guards stand first in the chain of the named agent. For tests.
 	Extra map[string][]callbacks.Guard
 	// ToolVersion and DraftModel are printed in the report: what made it, and which
@@ -106,7 +116,7 @@ func New(o Options) (*Pipeline, error) {
 	}
 	to := agents.Options{
 		Model: o.Model, ModelFor: o.ModelFor, Sources: o.Sources, MaxCalls: o.MaxCalls, AgentCalls: o.AgentCalls,
-		Spend: o.Spend, Telemetry: o.Telemetry, AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, Monitor: o.Monitor, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
+		Spend: o.Spend, Telemetry: o.Telemetry, AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, Monitor: o.Monitor, Replay: o.Replay, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
 	}
 	if o.Journal != nil {
 		to.Journal = guards.JournalWith(guards.JournalOptions{Writer: o.Journal, OnError: o.JournalError})
@@ -124,10 +134,17 @@ func New(o Options) (*Pipeline, error) {
 	if team.Plugin != nil {
 		plugins = append(plugins, team.Plugin)
 	}
-	p.runner, err = runner.New(runner.Config{
-		AppName: appName, Agent: team.Root, SessionService: p.service, AutoCreateSession: true,
+	cfg := runner.Config{
+		AppName: AppName, Agent: team.Root, SessionService: p.service, AutoCreateSession: true,
 		PluginConfig: runner.PluginConfig{Plugins: plugins},
-	})
+	}
+	if o.Sessions != nil {
+		// Whatever way an event takes to the store, what is personal in it stays out.
+		if cfg, err = sinks.WrapWith(cfg, sinks.Options{Redact: redact.Options{Language: string(text.Parse(o.Lang))}}); err != nil {
+			return nil, fmt.Errorf("pipeline: %w", err)
+		}
+	}
+	p.runner, err = runner.New(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: %w", err)
 	}
@@ -152,9 +169,14 @@ type Outcome struct {
 	Result callbacks.Result
 	// Spent is what the run cost, by agent and model, where a money gate stood.
 	Spent []guards.SpendLine
+	// Denied is the first refusal of the money gate: which account, and how much more it
+	// needed. Nil where there was none.
+	Denied *ledger.DeniedError
 	// Findings are what the researchers reported.
 	Findings []agents.Finding
-	Stats    Stats
+	// Drafted says that there is a text, Approved that the reviewer let it pass.
+	Drafted, Approved bool
+	Stats             Stats
 	// Session is the id of the session in Options.Sessions.
 	Session string
 }
@@ -173,20 +195,26 @@ func (p *Pipeline) Run(ctx context.Context, subject supplier.Subject, typed stri
 		mode = agent.StreamingModeSSE
 	}
 	msg := genai.NewContentFromText(text.Get(text.Parse(p.o.Lang), text.UserMessage, typed), genai.RoleUser)
-	for _, err := range run.Events(p.runner.Run(ctx, userID, run.ID(), msg, agent.RunConfig{StreamingMode: mode})) {
+	sessionID := cmp.Or(p.o.Session, run.ID())
+	for _, err := range run.Events(p.runner.Run(ctx, UserID, sessionID, msg, agent.RunConfig{StreamingMode: mode})) {
 		if err != nil {
 			// ADK would let followers run after an error; the report is made by code
 			// from what is there.
 			break
 		}
 	}
-	return p.outcome(ctx, run)
+	out, err := p.outcome(ctx, run)
+	if out != nil {
+		out.Session = sessionID
+	}
+	return out, err
 }
 
 // outcome makes the report of a run whose agents have ended.
 func (p *Pipeline) outcome(ctx context.Context, run *callbacks.Run) (*Outcome, error) {
 	result := run.Outcome()
-	if refusal, _ := guards.SpendRefused(ctx); refusal != nil && (result.Status == callbacks.StatusDone || result.Status == callbacks.StatusLanded) {
+	refusal, denied := guards.SpendRefused(ctx)
+	if refusal != nil && (result.Status == callbacks.StatusDone || result.Status == callbacks.StatusLanded) {
 		// Agents with money of their own went on; the run is still not what was asked for.
 		result = callbacks.Result{Status: callbacks.StatusBudgetExhausted, Guard: "spend", Code: refusal.Code, Reason: cmp.Or(refusal.Detail, refusal.Text), Err: refusal}
 	}
@@ -202,5 +230,8 @@ func (p *Pipeline) outcome(ctx context.Context, run *callbacks.Run) (*Outcome, e
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: %w", err)
 	}
-	return &Outcome{Report: rep, Result: result, Findings: agents.RecordOf(ctx).Findings, Spent: guards.Spent(ctx), Stats: statsOf(ctx), Session: run.ID()}, nil
+	rec := agents.RecordOf(ctx)
+	return &Outcome{
+		Report: rep, Result: result, Findings: rec.Findings, Drafted: rec.Draft != "", Approved: rec.Approved, Spent: guards.Spent(ctx), Denied: denied, Stats: statsOf(ctx), Session: run.ID(),
+	}, nil
 }

@@ -166,7 +166,7 @@ func TestFilesAreWhole(t *testing.T) {
 	require.Contains(t, string(lines), `"kind":"end"`)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, entries, 6, "no temporary file is left")
+	require.Len(t, entries, 7, "six files and the run; no temporary file is left")
 }
 
 func TestUnwritableFolder(t *testing.T) {
@@ -226,7 +226,7 @@ func TestLiveFaults(t *testing.T) {
 	require.Equal(t, exitNotFound, command(t, append(none, "Zorglub International")...).code)
 }
 
-// Ctrl-C in the middle of a slow source: 130, and no file.
+// Ctrl-C in the middle of a slow source: 130, no report, and a run that can be resumed.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -243,10 +243,13 @@ func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	r := commandIn(ctx, t, append(args, "-o", dir, "Transports Kervalec")...)
 	require.Equal(t, exitInterrupted, r.code, r.stderr)
-	require.Contains(t, r.stderr, "Interrupted: nothing was written.")
+	require.Contains(t, r.stderr, "Interrupted: no report was written. Go on with: duediligence resume "+dir)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Empty(t, entries)
+	require.Len(t, entries, 1)
+	require.Equal(t, "run", entries[0].Name())
+	again := command(t, "resume", dir)
+	require.Equal(t, exitOK, again.code, again.stderr)
 }
 
 // A source that never answers: the time allowed ends the run, the report is there.

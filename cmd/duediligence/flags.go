@@ -19,6 +19,7 @@ import (
 	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/risk"
 	"github.com/gardefou/gardefou/pipeline/sources"
+	"github.com/gardefou/gardefou/pipeline/store"
 )
 
 type flags struct {
@@ -44,6 +45,8 @@ type flags struct {
 	closeLedger   func() error
 	onTelemetry   func(error)
 	stopTelemetry func()
+	kept          *store.Store // the run in the output folder; nil where there is none
+	raise         string       // what a resumed run may spend, or how much more
 	lang          string
 	quiet         bool
 

@@ -180,7 +180,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	wg.Wait()
 	entries, err := os.ReadDir(out)
 	require.NoError(t, err)
-	require.Len(t, entries, 6, "no temporary file is left")
+	require.Len(t, entries, 7, "six files and the run; no temporary file is left")
 	data, err := os.ReadFile(filepath.Join(out, "report.json"))
 	require.NoError(t, err)
 	_, err = report.Parse(data)

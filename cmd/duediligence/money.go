@@ -6,6 +6,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
@@ -26,44 +27,90 @@ import (
 	"github.com/gardefou/gardefou/pipeline"
 )
 
-// spend makes the money gate that the flags ask for, or none.
-func (f *flags) spend(ctx context.Context) (callbacks.Guard, error) {
+// limits are those that the flags set; zero is no gate.
+func (f *flags) limits() (ledger.Limits, error) {
+	var limits ledger.Limits
 	if f.budget == "" {
 		if f.softBudget != "" || f.targetBudget != "" {
-			return callbacks.Guard{}, refuse("--soft-budget and --target-budget need --budget")
+			return limits, refuse("--soft-budget and --target-budget need --budget")
 		}
-		return callbacks.Guard{}, nil
+		return limits, nil
 	}
 	if f.model == models.Offline {
-		return callbacks.Guard{}, refuse("--budget: the offline model costs nothing")
+		return limits, refuse("--budget: the offline model costs nothing")
 	}
-	o := guards.SpendOptions{Backend: f.backend(), Approve: f.approve, OnTarget: f.onTarget}
 	for _, l := range []struct {
 		flag, value string
 		to          *ledger.Nano
-	}{{"--budget", f.budget, &o.Limits.Hard}, {"--soft-budget", f.softBudget, &o.Limits.Soft}, {"--target-budget", f.targetBudget, &o.Limits.Target}} {
+	}{{"--budget", f.budget, &limits.Hard}, {"--soft-budget", f.softBudget, &limits.Soft}, {"--target-budget", f.targetBudget, &limits.Target}} {
 		if l.value == "" {
 			continue
 		}
 		n, err := ledger.ParseUSD(l.value)
 		if err != nil {
-			return callbacks.Guard{}, refuse("%s: %v", l.flag, err)
+			return limits, refuse("%s: %v", l.flag, err)
 		}
 		*l.to = n
 	}
-	var err error
+	if err := (ledger.Opening{Account: "run", Limits: limits}).Check(); err != nil {
+		return limits, refuse("--budget: %v", err)
+	}
+	return limits, nil
+}
+
+// spend makes the money gate that the flags ask for, or none.
+func (f *flags) spend(ctx context.Context) (callbacks.Guard, error) {
+	limits, err := f.limits()
+	if err != nil || limits.Hard == 0 {
+		return callbacks.Guard{}, err
+	}
+	o := guards.SpendOptions{Backend: f.backend(), Approve: f.approve, OnTarget: f.onTarget, Limits: limits}
 	if o.Prices, err = f.prices(); err != nil {
 		return callbacks.Guard{}, err
 	}
-	o.Slices = agents.Slices(o.Limits.Hard)
 	if o.Ledger, err = f.openLedger(ctx); err != nil {
 		return callbacks.Guard{}, err
 	}
+	if f.kept != nil {
+		o.Account = func(*callbacks.Run) ledger.AccountID { return f.account() }
+		if o.Limits, err = f.raised(ctx, o.Ledger, limits); err != nil {
+			return callbacks.Guard{}, err
+		}
+	}
+	o.Slices = agents.Slices(o.Limits.Hard)
 	g := guards.Spend(o)
 	if g.Err != nil {
 		return callbacks.Guard{}, refuse("--budget: %v", g.Err)
 	}
 	return g, nil
+}
+
+// raised opens a kept run's account, or finds it with what it has spent, raises its limit
+// where --budget says so, and returns the limits it has now.
+func (f *flags) raised(ctx context.Context, l ledger.Ledger, first ledger.Limits) (ledger.Limits, error) {
+	id := f.account()
+	b, err := l.Open(ctx, ledger.Opening{Account: id, Limits: first})
+	if err != nil {
+		return first, refuse("--ledger: %v", err)
+	}
+	if f.raise == "" {
+		return b.Limits, nil
+	}
+	more, add := strings.CutPrefix(f.raise, "+")
+	n, err := ledger.ParseUSD(more)
+	if err != nil {
+		return first, refuse("--budget: %v", err)
+	}
+	limits := b.Limits
+	if add {
+		n += limits.Hard
+	}
+	limits.Hard = n
+	limits.Soft, limits.Target = min(limits.Soft, n), min(limits.Target, n)
+	if b, err = l.Adjust(ctx, ledger.Adjustment{Account: id, Approval: "resume-" + rand.Text(), Limits: limits}); err != nil {
+		return first, refuse("--budget: %v", err)
+	}
+	return b.Limits, nil
 }
 
 // backend is who bills, as the price table names it.
@@ -96,15 +143,12 @@ func (f *flags) prices() (*prices.Table, error) {
 
 func (f *flags) openLedger(ctx context.Context) (ledger.Ledger, error) {
 	switch {
-	case f.ledger == "memory":
+	case f.ledger == "" && f.kept != nil:
+		return f.ledgerFile(f.keptPath(ledgerName))
+	case f.ledger == "memory", f.ledger == "":
 		return ledger.NewMemory(ledger.MemoryOptions{})
 	case strings.HasPrefix(f.ledger, "file:") && len(f.ledger) > len("file:"):
-		l, err := ledger.OpenFile(strings.TrimPrefix(f.ledger, "file:"), ledger.FileOptions{})
-		if err != nil {
-			return nil, refuse("--ledger: %v", err)
-		}
-		f.closeLedger = l.CloseFile
-		return l, nil
+		return f.ledgerFile(strings.TrimPrefix(f.ledger, "file:"))
 	case strings.HasPrefix(f.ledger, "redis://"), strings.HasPrefix(f.ledger, "rediss://"):
 		l, err := redisledger.New(ctx, redisledger.Options{URL: f.ledger})
 		if err != nil {
@@ -117,12 +161,22 @@ func (f *flags) openLedger(ctx context.Context) (ledger.Ledger, error) {
 	}
 }
 
-// shut closes the ledger, which told what it could not keep when it refused, and sends
-// the last of the telemetry.
+func (f *flags) ledgerFile(path string) (ledger.Ledger, error) {
+	l, err := ledger.OpenFile(path, ledger.FileOptions{})
+	if err != nil {
+		return nil, refuse("--ledger: %v", err)
+	}
+	f.closeLedger = l.CloseFile
+	return l, nil
+}
+
+// shut closes the ledger and the kept run, which told what they could not keep when they
+// refused, and sends the last of the telemetry.
 func (f *flags) shut() {
 	if f.stopTelemetry != nil {
 		f.stopTelemetry()
 	}
+	_ = f.closeKept()
 	if f.closeLedger != nil {
 		_ = f.closeLedger()
 	}
@@ -176,22 +230,6 @@ func (p *printer) spent(o *pipeline.Outcome) {
 	if len(o.Spent) > 0 {
 		p.line("%s", text.Get(p.lang, text.CmdSpent, total.String(), reserved.String()))
 	}
-	if o.Result.Status == callbacks.StatusBudgetExhausted {
-		p.resumePoint(o)
-	}
-}
-
-// resumePoint says where a run that ran out of money stands: made by code from what is
-// there, at no cost.
-func (p *printer) resumePoint(o *pipeline.Outcome) {
-	done := make([]string, 0, len(o.Findings))
-	for _, f := range o.Findings {
-		done = append(done, f.Agent)
-	}
-	if len(done) == 0 {
-		done = []string{text.Get(p.lang, text.CmdNone)}
-	}
-	p.line("%s", text.Get(p.lang, text.CmdResumePoint, o.Result.Reason, strings.Join(done, ", "), strings.Join(o.Report.Gaps, " "), o.Session))
 }
 
 func newPricesCommand() *cobra.Command {

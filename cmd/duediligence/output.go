@@ -24,22 +24,45 @@ const journalName = runpage.JournalFile
 // outputs are the files of one run. Those in the folder are written at the end, all
 // under temporary names first: a run that is interrupted leaves none of them.
 type outputs struct {
-	dir  string
-	file *journal.File // --journal
-	buf  bytes.Buffer
-	kept *journal.Writer // on buf, for the folder
+	dir   string
+	file  *journal.File // --journal
+	kept  folderJournal
+	lines func() ([]byte, error) // of kept
 
 	mu         sync.Mutex
 	journalErr error
 }
 
+// folderJournal is the journal of the output folder.
+type folderJournal interface {
+	io.Writer
+	Close() error
+	Head() journal.Head
+}
+
+// openKept begins the folder's journal: beside the run where that is kept, written as it
+// goes on, else in memory.
+func (o *outputs) openKept(f *flags) error {
+	if f.kept == nil {
+		var buf bytes.Buffer
+		o.kept, o.lines = journal.NewWriter(&buf), func() ([]byte, error) { return buf.Bytes(), nil }
+		return nil
+	}
+	path := f.keptPath(journalName)
+	file, err := journal.OpenFile(path, journal.FileOptions{})
+	if err != nil {
+		return err
+	}
+	o.kept, o.lines = file, func() ([]byte, error) { return os.ReadFile(path) }
+	return nil
+}
+
 func (f *flags) openOutputs() (*outputs, error) {
 	o := &outputs{dir: f.out}
 	if f.out != "" {
-		if err := writable(f.out); err != nil {
+		if err := o.openKept(f); err != nil {
 			return nil, refuse("-o: %v", err)
 		}
-		o.kept = journal.NewWriter(&o.buf)
 	}
 	if f.journal != "" {
 		file, err := journal.OpenFile(f.journal, journal.FileOptions{MaxBytes: f.journalSize})
@@ -120,7 +143,11 @@ func (o *outputs) write(outcome *pipeline.Outcome, lang text.Lang) error {
 	if o.dir == "" {
 		return nil
 	}
-	all, err := runpage.Files(outcome, o.buf.Bytes(), o.kept.Head(), string(lang))
+	lines, err := o.lines()
+	if err != nil {
+		return fmt.Errorf("reading the journal back: %w", err)
+	}
+	all, err := runpage.Files(outcome, lines, o.kept.Head(), string(lang))
 	if err != nil {
 		return err
 	}

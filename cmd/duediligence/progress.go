@@ -117,7 +117,7 @@ func (p *printer) paint(ev callbacks.Event) string {
 	return "\x1b[33m" + s + "\x1b[0m"
 }
 
-func (p *printer) summary(o *pipeline.Outcome, dir string) {
+func (p *printer) summary(o *pipeline.Outcome, dir, goOn string) {
 	for _, s := range slices.Sorted(maps.Keys(p.notes)) {
 		p.line("%s", s)
 	}
@@ -134,6 +134,11 @@ func (p *printer) summary(o *pipeline.Outcome, dir string) {
 	}
 	p.line("%s", text.Get(p.lang, text.CmdSummary, status, o.Stats.ModelCalls, o.Stats.ToolCalls, o.Stats.TokensIn, o.Stats.TokensOut, strings.Join(acted, ", ")))
 	p.spent(o)
+	switch o.Result.Status {
+	case callbacks.StatusDone, callbacks.StatusLanded:
+	default:
+		p.resumePoint(o, goOn)
+	}
 	if dir != "" {
 		p.line("%s", text.Get(p.lang, text.CmdWritten, dir))
 	}

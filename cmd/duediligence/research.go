@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/internal/text"
@@ -19,8 +20,15 @@ import (
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
-// run is one due diligence.
-func (f *flags) run(ctx context.Context, query string, stdin io.Reader, stdout, stderr io.Writer) error {
+// begun is what a run works with once its flags are understood.
+type begun struct {
+	options pipeline.Options
+	printer *printer
+	lang    text.Lang
+}
+
+// begin understands the flags, opens what they name, and calls do within the time allowed.
+func (f *flags) begin(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, do func(context.Context, *begun) error) error {
 	lang, err := f.language()
 	if err != nil {
 		return err
@@ -28,8 +36,8 @@ func (f *flags) run(ctx context.Context, query string, stdin io.Reader, stdout, 
 	if err := f.check(); err != nil {
 		return err
 	}
-	if _, err := supplier.ParseQuery(query); err != nil {
-		return &exitError{exitRefused, text.Get(lang, text.CmdRefused, err)}
+	if _, err := f.limits(); err != nil {
+		return err
 	}
 	p := &printer{w: stderr, quiet: f.quiet, lang: lang}
 	if tty := terminal(stderr); tty != nil {
@@ -39,8 +47,7 @@ func (f *flags) run(ctx context.Context, query string, stdin io.Reader, stdout, 
 	f.approval(p, stdin)
 	f.onTarget = p.passed
 	f.onTelemetry = p.notSent
-	defer f.shut()
-	options, err := f.options(ctx, lang)
+	options, err := f.optionsWithoutMoney(ctx, lang)
 	if err != nil {
 		return err
 	}
@@ -52,15 +59,43 @@ func (f *flags) run(ctx context.Context, query string, stdin io.Reader, stdout, 
 
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	subject, err := f.resolve(ctx, options.Sources, query, lang, stdin, stderr)
+	return do(ctx, &begun{options, p, lang})
+}
+
+// run is one due diligence.
+func (f *flags) run(ctx context.Context, query string, stdin io.Reader, stdout, stderr io.Writer) error {
+	lang, err := f.language()
 	if err != nil {
 		return err
 	}
-	return f.research(ctx, options, subject, query, p, stdout)
+	if _, err := supplier.ParseQuery(query); err != nil {
+		return &exitError{exitRefused, text.Get(lang, text.CmdRefused, err)}
+	}
+	defer f.shut()
+	return f.begin(ctx, stdin, stdout, stderr, func(ctx context.Context, b *begun) error {
+		subject, err := f.resolve(ctx, b.options.Sources, query, lang, stdin, stderr)
+		if err != nil {
+			return err
+		}
+		if err := f.keep(b.printer, b.options.Sources, subject, query); err != nil {
+			return err
+		}
+		return f.research(ctx, b.options, subject, query, b.printer, stdout)
+	})
 }
 
 // options are those of the pipeline that do not depend on the supplier.
 func (f *flags) options(ctx context.Context, lang text.Lang) (pipeline.Options, error) {
+	o, err := f.optionsWithoutMoney(ctx, lang)
+	if err == nil {
+		o.Spend, err = f.spend(ctx)
+	}
+	return o, err
+}
+
+// optionsWithoutMoney leaves the money gate to whoever knows first where the run, and with
+// it the ledger, is kept.
+func (f *flags) optionsWithoutMoney(ctx context.Context, lang text.Lang) (pipeline.Options, error) {
 	o := pipeline.Options{Lang: string(lang), MaxCalls: f.maxCalls, ToolVersion: version(), DraftModel: f.draftModel(), AnnualPurchases: f.annualPurchases()}
 	var err error
 	if o.Sources, err = f.client(); err != nil {
@@ -70,9 +105,6 @@ func (f *flags) options(ctx context.Context, lang text.Lang) (pipeline.Options, 
 		return o, err
 	}
 	if o.RiskModel, err = f.riskModel(); err != nil {
-		return o, err
-	}
-	if o.Spend, err = f.spend(ctx); err != nil {
 		return o, err
 	}
 	o.Telemetry, err = f.startTelemetry(ctx)
@@ -85,7 +117,20 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 		return err
 	}
 	defer out.close()
+	if o.Spend, err = f.spend(ctx); err != nil {
+		return err
+	}
 	p.subject(subject)
+	if f.kept != nil {
+		session, recorded, err := f.kept.Begin(ctx, pipeline.AppName, pipeline.UserID)
+		if err != nil {
+			return keptError(f.out, err)
+		}
+		o.Sessions, o.Session, o.Replay = f.kept.Sessions(), session, recorded.Replay(agents.LookupPrefix)
+		if n := recorded.Answers(); n > 0 {
+			p.line("%s", text.Get(p.lang, text.CmdResumed, n))
+		}
+	}
 	o.Journal, o.JournalError, o.Observe = out.journal(), out.journalFailed, p.step
 	pl, err := pipeline.New(o)
 	if err != nil {
@@ -93,6 +138,10 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 	}
 	outcome, err := pl.Run(ctx, subject, query)
 	if errors.Is(err, context.Canceled) {
+		f.done(p, string(callbacks.StatusInterrupted))
+		if again := f.goOn(); again != "" {
+			return &exitError{exitInterrupted, text.Get(p.lang, text.CmdInterruptedKept, again)}
+		}
 		return &exitError{exitInterrupted, text.Get(p.lang, text.CmdInterrupted)}
 	}
 	if err != nil {
@@ -104,7 +153,8 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 	if err := f.print(stdout, outcome.Report, report.Lang(p.lang)); err != nil {
 		return failed(fmt.Errorf("writing the report: %w", err))
 	}
-	p.summary(outcome, f.out)
+	f.done(p, string(outcome.Result.Status))
+	p.summary(outcome, f.out, f.goOn())
 	if head, ok := out.head(); ok {
 		p.line("%s", text.Get(p.lang, text.JournalHead, head))
 	}

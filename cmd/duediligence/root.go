@@ -35,7 +35,8 @@ const examples = `  duediligence "Transports Kervalec"
   duediligence --source live --siren 552081317 --lang fr --format html > report.html
   duediligence "Transports Kervalec" --since dossier/report.json --fail-on high
   duediligence "Transports Kervalec" --model openai:qwen3 --base-url http://localhost:11434/v1
-  duediligence "Transports Kervalec" --model gemini-2.5-flash --budget 0.10
+  duediligence "Transports Kervalec" --model gemini-2.5-flash --budget 0.10 -o dossier/
+  duediligence resume dossier/ --budget +0.05
   duediligence batch suppliers.csv -o dossiers/ -j 4
   duediligence "Transports Kervalec" --journal run.jsonl --quiet > report.md`
 
@@ -68,7 +69,7 @@ func newRootCommand() *cobra.Command {
 	fl.StringVar(&f.since, "since", "", "the last report.json on this supplier: say what changed")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 7 where the rating is at least this: medium, high, critical or stop")
 	fl.Int64Var(&f.purchases, "annual-purchases", 0, "what you spend there in a year, in euros, to rate its dependency on you")
-	cmd.AddCommand(newRedactCommand(), newBatchCommand(), newPricesCommand(), newJournalCommand(), newServeCommand(), newExplainCommand())
+	cmd.AddCommand(newRedactCommand(), newBatchCommand(), newPricesCommand(), newJournalCommand(), newServeCommand(), newExplainCommand(), newResumeCommand())
 	return cmd
 }
 
@@ -88,7 +89,7 @@ func (f *flags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.budget, "budget", "", "the most the run may spend on models, in USD, such as 0.10; it can't be exceeded")
 	fl.StringVar(&f.softBudget, "soft-budget", "", "what may be spent without approval, in USD")
 	fl.StringVar(&f.targetBudget, "target-budget", "", "what the run is expected to cost, in USD")
-	fl.StringVar(&f.ledger, "ledger", "memory", "where spending is kept: memory, file:PATH or redis://HOST:PORT")
+	fl.StringVar(&f.ledger, "ledger", "", "where spending is kept: memory, file:PATH or redis://HOST:PORT (default: a file in the output folder, else memory)")
 	fl.StringVar(&f.priceFile, "price-file", "", "LiteLLM's model_prices_and_context_window.json, to override built-in prices")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time allowed for the whole run")
 	f.registerLang(cmd)

@@ -22,6 +22,13 @@ const (
 	CmdTarget           Key = "cmd.target"
 	CmdSpent            Key = "cmd.spent"
 	CmdResumePoint      Key = "cmd.resume_point"
+	CmdResumeAccount    Key = "cmd.resume_point.account"
+	CmdResumeDone       Key = "cmd.resume_point.done"
+	CmdResumeNot        Key = "cmd.resume_point.not_kept"
+	CmdResumeToken      Key = "cmd.resume_point.token"
+	CmdResumed          Key = "cmd.resumed"
+	CmdNotKept          Key = "cmd.not_kept"
+	CmdInterruptedKept  Key = "cmd.interrupted.kept"
 	CmdNoTime           Key = "cmd.no_time"
 	CmdWhich            Key = "cmd.which"
 	CmdNumber           Key = "cmd.number"
@@ -60,7 +67,14 @@ var commandCatalogue = map[Key]entry{
 	CmdApprove:          {"%s spent or held of %s allowed without approval. Go on, up to %s? [y/N] ", "%s dépensés ou réservés sur %s permis sans accord. Continuer, jusqu'à %s ? [o/N] "},
 	CmdTarget:           {"The expected cost of %s was passed: %s spent or held.", "Le coût attendu de %s est dépassé : %s dépensés ou réservés."},
 	CmdSpent:            {"Spent: %s of %s reserved.", "Dépensé : %s sur %s réservés."},
-	CmdResumePoint:      {"Resume point: %s. Done: %s. Left: %s Token: %s. Run again with a higher --budget; what is done by look-ups costs nothing again.", "Point de reprise : %s. Fait : %s. Reste : %s Jeton : %s. Relancer avec un --budget plus élevé ; ce que font les recherches ne coûte rien de plus."},
+	CmdResumePoint:      {"Resume point: %s", "Point de reprise : %s"},
+	CmdResumeAccount:    {"  account %s: limit %s, %s spent, %s held; at least %s more is needed", "  compte %s : plafond %s, %s dépensés, %s réservés ; il manque au moins %s"},
+	CmdResumeDone:       {"  done: %s; left: %s", "  fait : %s ; reste : %s"},
+	CmdResumeNot:        {"  the run is not kept; give it a folder with -o to be able to resume it", "  le traitement n'est pas conservé ; lui donner un dossier avec -o pour pouvoir le reprendre"},
+	CmdResumeToken:      {"  go on with: %s", "  pour reprendre : %s"},
+	CmdResumed:          {"Resumed: %d answers of models are there already and cost nothing again.", "Reprise : %d réponses de modèles sont déjà là et ne coûtent rien de plus."},
+	CmdNotKept:          {"The run could not be kept in %s and can't be resumed from here: %v", "Le traitement n'a pas pu être conservé dans %s et ne peut pas être repris d'ici : %v"},
+	CmdInterruptedKept:  {"Interrupted: no report was written. Go on with: %s", "Interrompu : aucun rapport n'a été écrit. Pour reprendre : %s"},
 	CmdNoTime:           {"The time allowed (%s) ran out before the supplier was identified; nothing was written. Raise it with --timeout.", "Le délai (%s) a expiré avant que le fournisseur soit identifié ; rien n'a été écrit. L'augmenter avec --timeout."},
 	CmdWhich:            {"Which company is meant is not certain: %s.", "L'entreprise visée n'est pas certaine : %s."},
 	CmdNumber:           {"Which one? [1-%d] ", "Laquelle ? [1-%d] "},

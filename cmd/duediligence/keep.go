@@ -1,0 +1,220 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gardefou/gardefou/agents"
+	"github.com/gardefou/gardefou/guards/ledger"
+	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/sources"
+	"github.com/gardefou/gardefou/pipeline/store"
+	"github.com/gardefou/gardefou/pipeline/supplier"
+)
+
+// ledgerName is the ledger of a kept run.
+const ledgerName = "ledger"
+
+// settings are the flags that a resumed run needs to be the same run.
+type settings struct {
+	Model        string            `json:"model"`
+	BaseURL      string            `json:"base_url,omitempty"`
+	ModelTimeout time.Duration     `json:"model_timeout"`
+	Source       string            `json:"source"`
+	SourceURLs   map[string]string `json:"source_urls,omitempty"`
+	AllowPrivate bool              `json:"allow_private_hosts,omitempty"`
+	Cache        string            `json:"cache,omitempty"`
+	AsOf         string            `json:"as_of"`
+	ModelFile    string            `json:"model_file,omitempty"`
+	MaxCalls     int               `json:"max_calls"`
+	Timeout      time.Duration     `json:"timeout"`
+	Budget       string            `json:"budget,omitempty"`
+	SoftBudget   string            `json:"soft_budget,omitempty"`
+	TargetBudget string            `json:"target_budget,omitempty"`
+	Ledger       string            `json:"ledger,omitempty"`
+	PriceFile    string            `json:"price_file,omitempty"`
+	Lang         string            `json:"lang"`
+	Since        string            `json:"since,omitempty"`
+	Purchases    int64             `json:"annual_purchases,omitempty"`
+}
+
+func (f *flags) settings(lang text.Lang, c *sources.Client) settings {
+	source := f.source
+	if mode, dir, found := strings.Cut(source, ":"); found {
+		source = mode + ":" + absolute(dir)
+	}
+	ledgerFlag := f.ledger
+	if path, found := strings.CutPrefix(ledgerFlag, "file:"); found {
+		ledgerFlag = "file:" + absolute(path)
+	}
+	return settings{
+		Model: f.model, BaseURL: f.baseURL, ModelTimeout: f.modelTimeout, Source: source, SourceURLs: f.sourceURLs, AllowPrivate: f.allowPrivate,
+		Cache: absolute(f.cache), AsOf: c.AsOf().Format(time.DateOnly), ModelFile: absolute(f.modelFile), MaxCalls: f.maxCalls, Timeout: f.timeout,
+		Budget: f.budget, SoftBudget: f.softBudget, TargetBudget: f.targetBudget, Ledger: ledgerFlag, PriceFile: absolute(f.priceFile),
+		Lang: string(lang), Since: absolute(f.since), Purchases: f.purchases,
+	}
+}
+
+// restore sets the flags to what the run was begun with, but for those given now.
+func (f *flags) restore(s settings, given func(name string) bool) {
+	f.model, f.baseURL, f.modelTimeout, f.source, f.sourceURLs, f.allowPrivate = s.Model, s.BaseURL, s.ModelTimeout, s.Source, s.SourceURLs, s.AllowPrivate
+	f.cache, f.asOf, f.modelFile, f.softBudget, f.targetBudget = s.Cache, s.AsOf, s.ModelFile, s.SoftBudget, s.TargetBudget
+	f.ledger, f.priceFile, f.lang, f.since, f.purchases = s.Ledger, s.PriceFile, s.Lang, s.Since, s.Purchases
+	if given("budget") {
+		f.raise = f.budget
+	}
+	f.budget = s.Budget
+	if !given("max-calls") {
+		f.maxCalls = s.MaxCalls
+	}
+	if !given("timeout") {
+		f.timeout = s.Timeout
+	}
+}
+
+// absolute is a path that means the same from another folder; "" stays what it is.
+func absolute(path string) string {
+	if path == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// keep begins to keep a new run in its output folder, in place of an earlier one. Where
+// that can't be, another process is at work there say, the run goes on and is not kept.
+func (f *flags) keep(p *printer, c *sources.Client, subject supplier.Subject, query string) error {
+	if f.out == "" {
+		return nil
+	}
+	if err := writable(f.out); err != nil {
+		return refuse("-o: %v", err)
+	}
+	own, err := json.Marshal(f.settings(p.lang, c))
+	if err != nil {
+		return failed(err)
+	}
+	dir := filepath.Join(f.out, store.Folder)
+	kept, err := store.Create(dir, store.Run{ID: rand.Text(), Query: query, Subject: subject, Started: time.Now().UTC(), Settings: own})
+	if err == nil {
+		for _, name := range []string{ledgerName, journalName} {
+			if rerr := os.Remove(filepath.Join(dir, name)); rerr != nil && !errors.Is(rerr, os.ErrNotExist) {
+				err = errors.Join(rerr, kept.Close())
+				break
+			}
+		}
+	}
+	if err != nil {
+		p.line("%s", text.Get(p.lang, text.CmdNotKept, f.out, err))
+		return nil
+	}
+	f.kept = kept
+	return nil
+}
+
+// keptPath is a file beside a kept run.
+func (f *flags) keptPath(name string) string { return filepath.Join(f.out, store.Folder, name) }
+
+func keptError(dir string, err error) error {
+	switch {
+	case errors.Is(err, store.ErrInUse):
+		return refuse("another process is at work on the run in %s", dir)
+	case errors.Is(err, store.ErrNoRun):
+		return refuse("no run is kept in %s; runs are kept in the folder given with -o", dir)
+	default:
+		return refuse("the run in %s: %v", dir, err)
+	}
+}
+
+// account names the run's account, the same whenever it is resumed.
+func (f *flags) account() ledger.AccountID { return ledger.AccountID("run-" + f.kept.Run().ID) }
+
+// done ends a kept run's attempt. What can't be kept is told, and costs the report nothing.
+func (f *flags) done(p *printer, status string) {
+	if f.kept == nil {
+		return
+	}
+	if err := errors.Join(f.kept.Err(), f.kept.Finish(status)); err != nil {
+		p.line("%s", text.Get(p.lang, text.CmdNotKept, f.out, err))
+	}
+}
+
+// goOn is the command that resumes the run, or "" where it is not kept.
+func (f *flags) goOn() string {
+	if f.kept == nil || f.kept.Err() != nil {
+		return ""
+	}
+	return "duediligence resume " + quoted(f.out)
+}
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string {
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// resumePoint says where a run stands that was stopped: made by code from what is there,
+// at no cost.
+func (p *printer) resumePoint(o *pipeline.Outcome, goOn string) {
+	done, left := progressOf(o)
+	none := text.Get(p.lang, text.CmdNone)
+	join := func(names []string) string {
+		if len(names) == 0 {
+			return none
+		}
+		return strings.Join(names, ", ")
+	}
+	p.line("%s", text.Get(p.lang, text.CmdResumePoint, o.Result.Reason))
+	if d := o.Denied; d != nil {
+		p.line("%s", text.Get(p.lang, text.CmdResumeAccount, d.Account, d.Balance.Limits.Hard.String(), d.Balance.Spent.String(), d.Balance.Held.String(), d.Missing().String()))
+	}
+	p.line("%s", text.Get(p.lang, text.CmdResumeDone, join(done), join(left)))
+	if goOn == "" {
+		p.line("%s", text.Get(p.lang, text.CmdResumeNot))
+		return
+	}
+	if d := o.Denied; d != nil {
+		goOn += fmt.Sprintf(" --budget +%s", strings.TrimPrefix(roundUp(d.Missing()).String(), "$"))
+	}
+	p.line("%s", text.Get(p.lang, text.CmdResumeToken, goOn))
+}
+
+// roundUp is an amount in whole cents, at least one.
+func roundUp(n ledger.Nano) ledger.Nano {
+	const cent = 10_000_000
+	return max(1, (n+cent-1)/cent) * cent
+}
+
+// progressOf names the agents that are done and those that are left.
+func progressOf(o *pipeline.Outcome) (done, left []string) {
+	for _, name := range agents.Researchers() {
+		reported := slices.ContainsFunc(o.Findings, func(f agents.Finding) bool { return f.Agent == name })
+		if reported {
+			done = append(done, name)
+		} else {
+			left = append(left, name)
+		}
+	}
+	if o.Approved {
+		return append(done, agents.Writer, agents.Reviewer), left
+	}
+	if o.Drafted {
+		return append(done, agents.Writer), append(left, agents.Reviewer)
+	}
+	return done, append(left, agents.Writer, agents.Reviewer)
+}

@@ -1,0 +1,292 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"iter"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/model"
+
+	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/guards/ledger"
+	"github.com/gardefou/gardefou/internal/standin"
+	"github.com/gardefou/gardefou/pipeline/store"
+)
+
+const commandEnv = "GARDEFOU_TEST_COMMAND"
+
+// TestAsCommand is the command itself, in a process that can be killed.
+func TestAsCommand(t *testing.T) {
+	line := os.Getenv(commandEnv)
+	if line == "" {
+		t.Skip("for other tests to start")
+	}
+	os.Exit(run(t.Context(), strings.Split(line, "\n"), strings.NewReader(""), os.Stdout, os.Stderr))
+}
+
+// start starts the command in a process of its own.
+func start(t *testing.T, args ...string) (cmd *exec.Cmd, out *strings.Builder) {
+	t.Helper()
+	out = &strings.Builder{}
+	cmd = exec.Command(os.Args[0], "-test.run=^TestAsCommand$")
+	cmd.Env = append(os.Environ(), commandEnv+"="+strings.Join(args, "\n"), "GEMINI_API_KEY="+standin.Key, "LC_ALL=en_US.UTF-8")
+	cmd.Stdout, cmd.Stderr = out, out
+	require.NoError(t, cmd.Start())
+	return cmd, out
+}
+
+func file(t *testing.T, path ...string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(path...))
+	require.NoError(t, err)
+	return string(data)
+}
+
+// requests counts what a stand-in was asked, by what it was asked.
+type requests struct {
+	mu    sync.Mutex
+	seen  map[[32]byte]int
+	total int
+}
+
+// callIDs are random, and differ in nothing else.
+var callIDs = regexp.MustCompile(`adk-[0-9a-f-]+`)
+
+func (r *requests) add(body []byte) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen[sha256.Sum256(callIDs.ReplaceAll(body, nil))]++
+	r.total++
+	return r.total
+}
+
+func newRequests() *requests { return &requests{seen: make(map[[32]byte]int)} }
+
+// again is how many requests were made that had been made before.
+func (r *requests) again() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, times := range r.seen {
+		n += times - 1
+	}
+	return n
+}
+
+func runArgs(url, dir string, more ...string) []string {
+	return append([]string{"Transports Kervalec", "--model", "gemini-2.5-flash", "--base-url", url, "-o", dir, "--as-of", "2026-11-15"}, more...)
+}
+
+// A run that its budget stopped goes on with more: no answer is paid for twice, and the
+// report is that of a run that was never stopped.
+func TestResumeAfterTheBudget(t *testing.T) {
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	asked := newRequests()
+	s := standin.Gemini(t, offline.Model{}, func(_ int, _ http.ResponseWriter, _ *http.Request, body []byte) bool {
+		asked.add(body)
+		return false
+	})
+	whole := t.TempDir()
+	require.Equal(t, exitOK, command(t, runArgs(s.URL, whole)...).code)
+	calls := asked.total
+
+	*asked = *newRequests()
+	s.Dear = true
+	dir := t.TempDir()
+	stopped := command(t, runArgs(s.URL, dir, "--budget", "0.01")...)
+	require.Equal(t, exitExhausted, stopped.code, stopped.stderr)
+	require.Contains(t, stopped.stderr, "go on with: duediligence resume "+dir+" --budget +0.01")
+	require.Regexp(t, `account run-\w+(/research)?: limit \$0\.0\d+, \$\S+ spent, \$\S+ held; at least \$\S+ more is needed`, stopped.stderr)
+	require.NotEqual(t, file(t, whole, "report.json"), file(t, dir, "report.json"))
+	first := asked.total
+	require.Positive(t, first)
+
+	still := command(t, "resume", dir)
+	require.Equal(t, exitExhausted, still.code, "no more money, no more calls: "+still.stderr)
+	s.Dear = false
+	resumed := command(t, "resume", dir, "--budget", "+1")
+	require.Equal(t, exitOK, resumed.code, resumed.stderr)
+	require.Contains(t, resumed.stderr, "answers of models are there already")
+	require.Equal(t, file(t, whole, "report.json"), file(t, dir, "report.json"))
+	require.Equal(t, calls, asked.total, "each answer is paid for once")
+	require.Zero(t, asked.again())
+	bill, err := s.Bill("gemini", "gemini-2.5-flash")
+	require.NoError(t, err)
+	require.LessOrEqual(t, bill.USD(), 1.02)
+
+	done := command(t, "resume", dir)
+	require.Equal(t, exitOK, done.code, "resuming what is done makes the same report at no cost: "+done.stderr)
+	require.Equal(t, calls, asked.total)
+	require.Equal(t, exitOK, command(t, "journal", "verify", dir).code)
+
+	for name, args := range map[string][]string{
+		"nothing there":    {t.TempDir()},
+		"no budget before": {whole, "--budget", "+1"},
+		"nonsense":         {dir, "--budget", "+much"},
+		"negative":         {dir, "--budget", "-1"},
+	} {
+		require.Equal(t, exitRefused, command(t, append([]string{"resume"}, args...)...).code, name)
+	}
+	require.Equal(t, calls, asked.total)
+}
+
+// What is kept on disk is masked, whatever a model writes, and nobody else may read it. The
+// run can be resumed all the same.
+func TestKeptRunHoldsNoPersonalData(t *testing.T) {
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	s := standin.Gemini(t, indiscreet{}, nil)
+	dir := t.TempDir()
+	r := command(t, runArgs(s.URL, dir, "--budget", "1")...)
+	require.Equal(t, exitOK, r.code, r.stderr)
+	calls := len(s.Bodies())
+	before := file(t, dir, "report.json")
+	for range 2 {
+		for _, name := range []string{store.RunFile, store.SessionFile, ledgerName, journalName} {
+			data := file(t, dir, store.Folder, name)
+			require.NotContains(t, data, standin.Key, name)
+			require.NotContains(t, data, "jean.dupont", name)
+			require.NotContains(t, data, "FR7630006000011234567890189", name)
+		}
+		resumed := command(t, "resume", dir)
+		require.Equal(t, exitOK, resumed.code, resumed.stderr)
+		require.Equal(t, before, file(t, dir, "report.json"))
+	}
+	require.Len(t, s.Bodies(), calls, "what is masked is replayed as it is")
+	info, err := os.Stat(filepath.Join(dir, store.Folder))
+	require.NoError(t, err)
+	require.Zero(t, info.Mode().Perm()&0o077)
+}
+
+// indiscreet writes personal data into whatever the offline model says.
+type indiscreet struct{ offline.Model }
+
+func (m indiscreet) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		const secret = " Write to jean.dupont@kervalec.fr, IBAN FR7630006000011234567890189."
+		for resp, err := range m.Model.GenerateContent(ctx, req, stream) {
+			if resp != nil && resp.Content != nil {
+				for _, p := range resp.Content.Parts {
+					if summary, ok := callArg(p, "summary"); ok {
+						p.FunctionCall.Args["summary"] = summary + secret
+					}
+				}
+			}
+			if !yield(resp, err) {
+				return
+			}
+		}
+	}
+}
+
+func callArg(p *genai.Part, name string) (string, bool) {
+	if p.FunctionCall == nil {
+		return "", false
+	}
+	s, ok := p.FunctionCall.Args[name].(string)
+	return s, ok
+}
+
+// A run is killed at a random moment, twice, and resumed: the report is that of a run that
+// was never killed, no call is paid for twice but those under way, and what was paid is on
+// the account. GARDEFOU_SOAK is how many runs are killed; 6 where it is not set.
+func TestResumeAfterKill(t *testing.T) {
+	if testing.Short() && os.Getenv("GARDEFOU_SOAK") == "" {
+		t.Skip("starts processes")
+	}
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	rounds, err := strconv.Atoi(os.Getenv("GARDEFOU_SOAK"))
+	if err != nil {
+		rounds = 6
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test
+
+	asked := newRequests()
+	arrived := make(chan int, 1000)
+	s := standin.Gemini(t, offline.Model{}, func(_ int, _ http.ResponseWriter, _ *http.Request, body []byte) bool {
+		arrived <- asked.add(body)
+		time.Sleep(10 * time.Millisecond) // a model takes its time
+		return false
+	})
+	whole := t.TempDir()
+	cmd, out := start(t, runArgs(s.URL, whole, "--budget", "20")...)
+	require.NoError(t, cmd.Wait(), out.String())
+	calls := asked.total
+
+	killed, repeated := 0, 0
+	for range rounds {
+		*asked = *newRequests()
+		for len(arrived) > 0 {
+			<-arrived
+		}
+		dir := t.TempDir()
+		args := runArgs(s.URL, dir, "--budget", "20") // what killed calls may have cost stays on the account
+		begun := 0                                    // calls under way when the process was killed
+		for range 2 {
+			cmd, out := start(t, args...)
+			at, delay := 1+random.IntN(calls), time.Duration(random.IntN(20_000))*time.Microsecond
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			for n := 0; n < at; {
+				select {
+				case <-arrived:
+					n++
+					continue
+				case err := <-ended:
+					require.NoError(t, err, out.String())
+					ended <- nil
+				}
+				break
+			}
+			time.Sleep(delay)
+			if cmd.Process.Kill() == nil {
+				killed++
+				begun += 3 // no more are made at once
+			}
+			<-ended
+			args = []string{"resume", dir}
+			if _, err := os.Stat(filepath.Join(dir, store.Folder, store.RunFile)); err != nil {
+				args = runArgs(s.URL, dir, "--budget", "20") // it had not begun
+			}
+		}
+		cmd, out := start(t, args...)
+		require.NoError(t, cmd.Wait(), out.String())
+		require.Equal(t, file(t, whole, "report.json"), file(t, dir, "report.json"))
+		require.LessOrEqual(t, asked.again(), begun)
+		repeated += asked.again()
+		for _, times := range asked.seen {
+			require.LessOrEqual(t, times, 3, "once, and once more for each time it was under way")
+		}
+		require.Equal(t, exitOK, command(t, "journal", "verify", dir).code)
+
+		var kept store.Run
+		require.NoError(t, json.Unmarshal([]byte(file(t, dir, store.Folder, store.RunFile)), &kept))
+		require.Equal(t, "done", kept.Status)
+		l, err := ledger.OpenFile(filepath.Join(dir, store.Folder, ledgerName), ledger.FileOptions{})
+		require.NoError(t, err)
+		b, err := l.Balance(t.Context(), ledger.AccountID("run-"+kept.ID))
+		require.NoError(t, err)
+		require.NoError(t, l.CloseFile())
+		require.Positive(t, b.Spent)
+		require.LessOrEqual(t, b.Used(), b.Limits.Hard)
+	}
+	t.Logf("%d runs, %d kills, %d calls each, %d calls paid again", rounds, killed, calls, repeated)
+}

@@ -1,0 +1,184 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/adk/v2/tool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/redact"
+)
+
+// A Recording is what a run's models answered and its tools returned, as its events tell.
+// It serves one Run and is safe for concurrent use.
+type Recording struct {
+	mu      sync.Mutex
+	answers map[string][]*genai.Content // by agent
+	played  map[string]int
+	results map[string]map[string]any // by call id
+}
+
+func newRecording() *Recording {
+	return &Recording{answers: make(map[string][]*genai.Content), played: make(map[string]int), results: make(map[string]map[string]any)}
+}
+
+// add takes the events of one attempt in. An attempt begins with what those before it
+// recorded, as far as it came: the longest record of an agent is the whole one.
+func (r *Recording) add(events session.Events) {
+	answers := make(map[string][]*genai.Content)
+	for ev := range events.All() {
+		if ev.Partial || ev.Content == nil {
+			continue
+		}
+		for _, p := range ev.Content.Parts {
+			if p != nil && p.FunctionResponse != nil && p.FunctionResponse.ID != "" {
+				r.results[p.FunctionResponse.ID] = p.FunctionResponse.Response
+			}
+		}
+		if isAnswer(ev) {
+			forgetTokens(ev.Content)
+			answers[ev.Author] = append(answers[ev.Author], ev.Content)
+		}
+	}
+	for name, list := range answers {
+		if len(list) > len(r.answers[name]) {
+			r.answers[name] = list
+		}
+	}
+}
+
+// forgetTokens makes labels of the tokens that stand for personal data in the arguments of
+// calls: their values were never stored, and a tool runs on none that is gone.
+func forgetTokens(c *genai.Content) {
+	for _, p := range c.Parts {
+		if p == nil || p.FunctionCall == nil {
+			continue
+		}
+		v, err := redact.ForgetTokens(p.FunctionCall.Args)
+		if args, ok := v.(map[string]any); ok && err == nil {
+			p.FunctionCall.Args = args
+		}
+	}
+}
+
+// isAnswer reports whether an event is what a model answered: neither a refusal nor what
+// stands in for an agent that did not begin.
+func isAnswer(ev *session.Event) bool {
+	if ev.Content.Role != genai.RoleModel || len(ev.Content.Parts) == 0 || ev.ErrorCode != "" || callbacks.IsRefusalEvent(ev) {
+		return false
+	}
+	for _, lang := range []text.Lang{text.English, text.French} {
+		if p := ev.Content.Parts[0]; p != nil && strings.HasPrefix(p.Text, text.Get(lang, text.GuardPrefix)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Answers counts the answers that are recorded.
+func (r *Recording) Answers() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, list := range r.answers {
+		n += len(list)
+	}
+	return n
+}
+
+// Replay is a guard that answers in the models' place as long as the recording has
+// answers for the agent, and in that of the tools whose name begins with toolPrefix
+// where it has the result of their call: tools that look something up. All others run
+// again. It must stand first, so that an answer passes everything as it did when it was
+// new. It fails open: what is not recorded is asked for.
+func (r *Recording) Replay(toolPrefix string) callbacks.Guard {
+	return callbacks.Guard{
+		Name:      "replay",
+		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM { return &replayedModel{next, r} },
+		WrapTool: func(t tool.Tool) tool.Tool {
+			if f, ok := t.(functionTool); ok && strings.HasPrefix(t.Name(), toolPrefix) {
+				return &replayedTool{f, r}
+			}
+			return t
+		},
+		Info: func() callbacks.Info { return callbacks.Info{Fails: "open"} },
+	}
+}
+
+func (r *Recording) next(agentName string) *genai.Content {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := r.played[agentName]
+	if n >= len(r.answers[agentName]) {
+		return nil
+	}
+	r.played[agentName]++
+	return r.answers[agentName][n]
+}
+
+func (r *Recording) result(callID string) (map[string]any, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	res, ok := r.results[callID]
+	return res, ok && res["error"] == nil
+}
+
+type replayedModel struct {
+	model.LLM
+	r *Recording
+}
+
+// GenerateContent implements model.LLM.
+func (m *replayedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		if s, ok := callbacks.CurrentStep(ctx); ok {
+			if answer := m.r.next(s.Agent); answer != nil {
+				// What it used was counted when it was new.
+				yield(&model.LLMResponse{Content: answer, TurnComplete: true}, nil)
+				return
+			}
+		}
+		m.LLM.GenerateContent(ctx, req, stream)(yield)
+	}
+}
+
+type functionTool interface {
+	tool.Tool
+	Declaration() *genai.FunctionDeclaration
+	Run(ctx agent.Context, args any) (map[string]any, error)
+}
+
+type replayedTool struct {
+	functionTool
+	r *Recording
+}
+
+// ProcessRequest forwards to the tool.
+func (t *replayedTool) ProcessRequest(ctx agent.Context, req *model.LLMRequest) error {
+	if rp, ok := t.functionTool.(interface {
+		ProcessRequest(agent.Context, *model.LLMRequest) error
+	}); ok {
+		return rp.ProcessRequest(ctx, req)
+	}
+	return nil
+}
+
+// Run returns the recorded result or calls the tool.
+func (t *replayedTool) Run(ctx agent.Context, args any) (map[string]any, error) {
+	if res, ok := t.r.result(ctx.FunctionCallID()); ok {
+		return res, nil
+	}
+	return t.functionTool.Run(ctx, args)
+}

@@ -1,0 +1,261 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package store keeps a run on disk while it goes on, so that one that was stopped, by a
+// budget, a signal or a crash, can be resumed: its events in ADK's own session service on
+// an SQLite file, and beside them what the run was asked for. Nothing but the folder is
+// needed, no server and no C compiler.
+//
+// A resumed run is played again from its stored events: each answer that a model gave
+// and each look-up that was made comes from the store, at no cost, and passes the same
+// guards as the first time, which rebuilds all they know; where the events end the run
+// goes on live. So an answer is paid for twice at most where the process ended before it
+// was stored.
+//
+// What is stored is what the guards let through: wrap the runner's configuration with
+// package sinks, as pipeline.New does.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/glebarez/sqlite"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/adk/v2/session/database"
+
+	"github.com/gardefou/gardefou/internal/files"
+	"github.com/gardefou/gardefou/pipeline/supplier"
+)
+
+// Folder is the usual name of a store in a run's output folder.
+const Folder = "run"
+
+// Names of the files in a store's folder.
+const (
+	RunFile     = "run.json"
+	SessionFile = "session.db"
+)
+
+var (
+	// ErrNoRun means that the folder holds no run.
+	ErrNoRun = errors.New("no run is kept here")
+	// ErrInUse means that another process has the run open.
+	ErrInUse = errors.New("the run is in use by another process")
+)
+
+// version is of the format of run.json.
+const version = 1
+
+// A Run is what a kept run was asked for and how it stands.
+type Run struct {
+	Version int              `json:"version"`
+	ID      string           `json:"id"`
+	Query   string           `json:"query"`
+	Subject supplier.Subject `json:"subject"`
+	Started time.Time        `json:"started"`
+	// Settings are the caller's own: what it needs to build the same pipeline again.
+	Settings json.RawMessage `json:"settings"`
+	// Status is how the last attempt ended; empty while one is under way, and after a
+	// crash.
+	Status string `json:"status,omitempty"`
+	// Attempts counts the times the run was begun or resumed.
+	Attempts int `json:"attempts"`
+}
+
+// A Store is the folder of one run, open in one process. Its sessions and Err are safe for
+// concurrent use.
+type Store struct {
+	dir     string
+	db      *sql.DB
+	service session.Service
+	run     Run
+
+	mu      sync.Mutex
+	failure error
+}
+
+// Create begins a run in dir, which it makes readable by its owner only. What is left of
+// an earlier run there is removed.
+func Create(dir string, r Run) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	// A run that another process has open is not taken away from it.
+	if _, err := os.Stat(filepath.Join(dir, SessionFile)); err == nil {
+		old, err := open(dir)
+		if errors.Is(err, ErrInUse) {
+			return nil, err
+		}
+		if err == nil {
+			err = old.Close()
+		}
+		_ = err // an old file that can't be read is no loss
+	}
+	for _, name := range []string{RunFile, SessionFile, SessionFile + "-wal", SessionFile + "-shm", SessionFile + "-journal"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("store: %w", err)
+		}
+	}
+	s, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	r.Version, r.Attempts = version, 0
+	s.run = r
+	if err := s.save(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Open opens the run that dir holds. The error matches [ErrNoRun] or [ErrInUse] where it
+// is one of these.
+func Open(dir string) (*Store, error) {
+	data, err := os.ReadFile(filepath.Join(dir, RunFile)) //nolint:gosec // the folder is the caller's to choose
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("store: %s: %w", dir, ErrNoRun)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	var r Run
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("store: %s: %w", RunFile, err)
+	}
+	if r.Version != version || r.ID == "" {
+		return nil, fmt.Errorf("store: %s is of a version this program does not know: %d", RunFile, r.Version)
+	}
+	s, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	s.run = r
+	return s, nil
+}
+
+// open opens the sessions alone. The file is locked as long as it is open.
+func open(dir string) (*Store, error) {
+	pragmas := url.Values{"_pragma": {"busy_timeout(200)", "locking_mode(EXCLUSIVE)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}
+	path := (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.Join(dir, SessionFile)}).EscapedPath(), RawQuery: pragmas.Encode()}).String()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	db.SetMaxOpenConns(1)
+	s := &Store{dir: dir, db: db}
+	s.service, err = database.NewSessionService(&sqlite.Dialector{Conn: db}, &gorm.Config{Logger: logger.Discard})
+	if err == nil {
+		err = database.AutoMigrate(s.service)
+	}
+	if err != nil {
+		if strings.Contains(err.Error(), "SQLITE_BUSY") || strings.Contains(err.Error(), "locked") {
+			err = fmt.Errorf("%w: %w", ErrInUse, err)
+		}
+		return nil, errors.Join(fmt.Errorf("store: %s: %w", SessionFile, err), db.Close())
+	}
+	return s, nil
+}
+
+// Run returns what the run was asked for and how it stands.
+func (s *Store) Run() Run { return s.run }
+
+// Sessions is the service that stores events. It masks nothing by itself.
+func (s *Store) Sessions() session.Service { return keeper{s.service, s} }
+
+// Begin begins the next attempt and returns the name of its session and what the
+// attempts before it recorded.
+func (s *Store) Begin(ctx context.Context, app, user string) (sessionID string, rec *Recording, err error) {
+	rec = newRecording()
+	for attempt := 1; attempt <= s.run.Attempts; attempt++ {
+		id := s.sessionID(attempt)
+		list, err := s.service.List(ctx, &session.ListRequest{AppName: app, UserID: user})
+		if err != nil {
+			return "", nil, fmt.Errorf("store: %w", err)
+		}
+		known := false
+		for _, sess := range list.Sessions {
+			known = known || sess.ID() == id
+		}
+		if !known {
+			continue // the process ended before its first event
+		}
+		got, err := s.service.Get(ctx, &session.GetRequest{AppName: app, UserID: user, SessionID: id})
+		if err != nil {
+			return "", nil, fmt.Errorf("store: %w", err)
+		}
+		rec.add(got.Session.Events())
+	}
+	s.run.Attempts++
+	s.run.Status = ""
+	return s.sessionID(s.run.Attempts), rec, s.save()
+}
+
+func (s *Store) sessionID(attempt int) string { return s.run.ID + "-" + strconv.Itoa(attempt) }
+
+// Finish records how the attempt ended.
+func (s *Store) Finish(status string) error {
+	s.run.Status = status
+	return s.save()
+}
+
+func (s *Store) save() error {
+	data, err := json.MarshalIndent(s.run, "", "  ")
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if err := files.Write(s.dir, files.File{Name: RunFile, Data: append(data, '\n')}); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
+}
+
+// Close closes the sessions' file, for another process to open.
+func (s *Store) Close() error { return s.db.Close() }
+
+// keeper lets a run go on that can't be stored any longer, on a full disk say: what it
+// finds out is worth more than being able to resume it.
+type keeper struct {
+	session.Service
+	s *Store
+}
+
+// AppendEvent implements session.Service. The session in memory has the event also where
+// the file has not.
+func (k keeper) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
+	err := k.Service.AppendEvent(ctx, sess, ev)
+	if err != nil && ctx.Err() == nil {
+		k.s.fail(err)
+		return nil
+	}
+	return err
+}
+
+func (s *Store) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failure == nil {
+		s.failure = err
+	}
+}
+
+// Err returns why events could not be stored, or nil. Such a run goes on, and repeats the
+// calls after the last stored event when it is resumed.
+func (s *Store) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failure
+}
