@@ -28,6 +28,7 @@ import (
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/internal/standin"
+	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/store"
 )
 
@@ -88,6 +89,13 @@ func (r *requests) again() (n int) {
 		n += times - 1
 	}
 	return n
+}
+
+// different is how many different requests were made.
+func (r *requests) different() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.seen)
 }
 
 func runArgs(url, dir string, more ...string) []string {
@@ -239,7 +247,7 @@ func TestResumeAfterKill(t *testing.T) {
 		}
 		dir := t.TempDir()
 		args := runArgs(s.URL, dir, "--budget", "20") // what killed calls may have cost stays on the account
-		begun := 0                                    // calls under way when the process was killed
+		underWay := 0                                 // when the process was killed: asked, and no answer stored
 		for range 2 {
 			cmd, out := start(t, args...)
 			at, delay := 1+random.IntN(calls), time.Duration(random.IntN(20_000))*time.Microsecond
@@ -259,18 +267,26 @@ func TestResumeAfterKill(t *testing.T) {
 			time.Sleep(delay)
 			if cmd.Process.Kill() == nil {
 				killed++
-				begun += 3 // no more are made at once
 			}
 			<-ended
 			args = []string{"resume", dir}
-			if _, err := os.Stat(filepath.Join(dir, store.Folder, store.RunFile)); err != nil {
+			kept, err := store.Open(filepath.Join(dir, store.Folder))
+			if err != nil {
+				require.ErrorIs(t, err, store.ErrNoRun)
 				args = runArgs(s.URL, dir, "--budget", "20") // it had not begun
+				continue
 			}
+			_, recorded, err := kept.Begin(t.Context(), pipeline.AppName, pipeline.UserID)
+			require.NoError(t, err)
+			require.NoError(t, kept.Close())
+			lost := asked.different() - recorded.Answers()
+			require.LessOrEqual(t, lost, 3, "an answer is stored before the next call")
+			underWay += lost
 		}
 		cmd, out := start(t, args...)
 		require.NoError(t, cmd.Wait(), out.String())
 		require.Equal(t, file(t, whole, "report.json"), file(t, dir, "report.json"))
-		require.LessOrEqual(t, asked.again(), begun)
+		require.LessOrEqual(t, asked.again(), underWay)
 		repeated += asked.again()
 		for _, times := range asked.seen {
 			require.LessOrEqual(t, times, 3, "once, and once more for each time it was under way")
