@@ -68,60 +68,94 @@ type requestSize struct {
 	err   error
 }
 
-// mostOfNames is more than the braces, quotes, commas and field names around the values
-// of one content or part.
-const mostOfNames = 160
-
 func (s *requestSize) contents(list []*genai.Content) {
+	s.bytes += 2
 	for _, c := range list {
-		if c != nil {
-			s.content(c)
+		s.bytes++ // the comma
+		if c == nil {
+			s.bytes += 4
+			continue
 		}
-		s.bytes += 8
+		s.content(c)
 	}
 }
 
 func (s *requestSize) content(c *genai.Content) {
-	s.bytes += mostOfNames
-	s.text(c.Role)
+	s.bytes += 2
+	s.named("parts", 2)
+	s.namedText("role", c.Role)
 	for _, p := range c.Parts {
-		if p != nil {
-			s.part(p)
+		s.bytes++
+		if p == nil {
+			s.bytes += 4
+			continue
 		}
-		s.bytes += 8
+		s.part(p)
+	}
+}
+
+// named counts a field's name, its quotes, colon and comma, and more.
+func (s *requestSize) named(field string, more int64) { s.bytes += int64(len(field)) + 4 + more }
+
+func (s *requestSize) namedText(field, value string) {
+	if value != "" {
+		s.named(field, 0)
+		s.text(value)
+	}
+}
+
+func (s *requestSize) namedObject(field string, m map[string]any) {
+	if len(m) > 0 {
+		s.named(field, 0)
+		s.object(m)
 	}
 }
 
 func (s *requestSize) part(p *genai.Part) {
-	s.bytes += mostOfNames
-	s.text(p.Text)
-	s.base64(p.ThoughtSignature)
+	s.bytes += 2
+	s.namedText("text", p.Text)
+	if p.Thought {
+		s.named("thought", 4)
+	}
+	s.base64("thoughtSignature", p.ThoughtSignature)
 	if f := p.FunctionCall; f != nil {
-		s.text(f.ID)
-		s.text(f.Name)
-		s.object(f.Args)
+		s.named("functionCall", 2)
+		s.namedText("id", f.ID)
+		s.namedText("name", f.Name)
+		s.namedObject("args", f.Args)
+		if f.WillContinue != nil {
+			s.named("willContinue", 5)
+		}
 		if f.PartialArgs != nil {
+			s.named("partialArgs", 0)
 			s.encoded(f.PartialArgs)
 		}
 	}
 	if f := p.FunctionResponse; f != nil {
-		s.text(f.ID)
-		s.text(f.Name)
-		s.text(string(f.Scheduling))
-		s.object(f.Response)
+		s.named("functionResponse", 2)
+		s.namedText("id", f.ID)
+		s.namedText("name", f.Name)
+		s.namedText("scheduling", string(f.Scheduling))
+		s.namedObject("response", f.Response)
+		if f.WillContinue != nil {
+			s.named("willContinue", 5)
+		}
 		if len(f.Parts) > 0 {
 			s.media = true
+			s.named("parts", 0)
 			s.encoded(f.Parts)
 		}
 	}
 	if d := p.InlineData; d != nil {
 		s.media = s.media || !strings.HasPrefix(d.MIMEType, "text/")
-		s.text(d.MIMEType)
-		s.text(d.DisplayName)
-		s.base64(d.Data)
+		s.named("inlineData", 2)
+		s.namedText("mimeType", d.MIMEType)
+		s.namedText("displayName", d.DisplayName)
+		s.base64("data", d.Data)
 	}
 	if p.FileData != nil {
 		s.media = true
+		s.named("fileData", 0)
 		s.encoded(p.FileData)
 	}
 	if rest := unusual(p); rest != nil {
@@ -164,8 +198,9 @@ func (s *requestSize) encoded(v any) {
 	s.bytes += int64(len(raw))
 }
 
-func (s *requestSize) base64(data []byte) {
+func (s *requestSize) base64(field string, data []byte) {
 	if len(data) > 0 {
+		s.named(field, 0)
 		s.bytes += 2 + (int64(len(data))+2)/3*4
 	}
 }

@@ -32,23 +32,12 @@ import (
 	"github.com/gardefou/gardefou/pipeline/store"
 )
 
-const commandEnv = "GARDEFOU_TEST_COMMAND"
-
-// TestAsCommand is the command itself, in a process that can be killed.
-func TestAsCommand(t *testing.T) {
-	line := os.Getenv(commandEnv)
-	if line == "" {
-		t.Skip("for other tests to start")
-	}
-	os.Exit(run(t.Context(), strings.Split(line, "\n"), strings.NewReader(""), os.Stdout, os.Stderr))
-}
-
 // start starts the command in a process of its own.
 func start(t *testing.T, args ...string) (cmd *exec.Cmd, out *strings.Builder) {
 	t.Helper()
 	out = &strings.Builder{}
-	cmd = exec.Command(os.Args[0], "-test.run=^TestAsCommand$")
-	cmd.Env = append(os.Environ(), commandEnv+"="+strings.Join(args, "\n"), "GEMINI_API_KEY="+standin.Key, "LC_ALL=en_US.UTF-8")
+	cmd = process(t, args...)
+	cmd.Env = append(cmd.Env, "GEMINI_API_KEY="+standin.Key)
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(t, cmd.Start())
 	return cmd, out
@@ -80,6 +69,19 @@ func (r *requests) add(body []byte) int {
 }
 
 func newRequests() *requests { return &requests{seen: make(map[[32]byte]int)} }
+
+func (r *requests) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.seen)
+	r.total = 0
+}
+
+func (r *requests) all() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.total
+}
 
 // again is how many requests were made that had been made before.
 func (r *requests) again() (n int) {
@@ -113,9 +115,9 @@ func TestResumeAfterTheBudget(t *testing.T) {
 	})
 	whole := t.TempDir()
 	require.Equal(t, exitOK, command(t, runArgs(s.URL, whole)...).code)
-	calls := asked.total
+	calls := asked.all()
 
-	*asked = *newRequests()
+	asked.reset()
 	s.Dear = true
 	dir := t.TempDir()
 	stopped := command(t, runArgs(s.URL, dir, "--budget", "0.01")...)
@@ -123,7 +125,7 @@ func TestResumeAfterTheBudget(t *testing.T) {
 	require.Contains(t, stopped.stderr, "go on with: duediligence resume "+dir+" --budget +0.01")
 	require.Regexp(t, `account run-\w+(/research)?: limit \$0\.0\d+, \$\S+ spent, \$\S+ held; at least \$\S+ more is needed`, stopped.stderr)
 	require.NotEqual(t, file(t, whole, "report.json"), file(t, dir, "report.json"))
-	first := asked.total
+	first := asked.all()
 	require.Positive(t, first)
 
 	still := command(t, "resume", dir)
@@ -133,7 +135,7 @@ func TestResumeAfterTheBudget(t *testing.T) {
 	require.Equal(t, exitOK, resumed.code, resumed.stderr)
 	require.Contains(t, resumed.stderr, "answers of models are there already")
 	require.Equal(t, file(t, whole, "report.json"), file(t, dir, "report.json"))
-	require.Equal(t, calls, asked.total, "each answer is paid for once")
+	require.Equal(t, calls, asked.all(), "each answer is paid for once")
 	require.Zero(t, asked.again())
 	bill, err := s.Bill("gemini", "gemini-2.5-flash")
 	require.NoError(t, err)
@@ -141,7 +143,7 @@ func TestResumeAfterTheBudget(t *testing.T) {
 
 	done := command(t, "resume", dir)
 	require.Equal(t, exitOK, done.code, "resuming what is done makes the same report at no cost: "+done.stderr)
-	require.Equal(t, calls, asked.total)
+	require.Equal(t, calls, asked.all())
 	require.Equal(t, exitOK, command(t, "journal", "verify", dir).code)
 
 	for name, args := range map[string][]string{
@@ -152,7 +154,7 @@ func TestResumeAfterTheBudget(t *testing.T) {
 	} {
 		require.Equal(t, exitRefused, command(t, append([]string{"resume"}, args...)...).code, name)
 	}
-	require.Equal(t, calls, asked.total)
+	require.Equal(t, calls, asked.all())
 }
 
 // What is kept on disk is masked, whatever a model writes, and nobody else may read it. The
@@ -237,11 +239,11 @@ func TestResumeAfterKill(t *testing.T) {
 	whole := t.TempDir()
 	cmd, out := start(t, runArgs(s.URL, whole, "--budget", "20")...)
 	require.NoError(t, cmd.Wait(), out.String())
-	calls := asked.total
+	calls := asked.all()
 
 	killed, repeated := 0, 0
 	for range rounds {
-		*asked = *newRequests()
+		asked.reset()
 		for len(arrived) > 0 {
 			<-arrived
 		}
@@ -269,6 +271,7 @@ func TestResumeAfterKill(t *testing.T) {
 				killed++
 			}
 			<-ended
+			time.Sleep(20 * time.Millisecond) // what it had sent arrives
 			args = []string{"resume", dir}
 			kept, err := store.Open(filepath.Join(dir, store.Folder))
 			if err != nil {

@@ -85,6 +85,7 @@ type Store struct {
 	run     Run
 
 	mu      sync.Mutex
+	stored  map[string]session.Session // by id
 	failure error
 }
 
@@ -156,7 +157,7 @@ func open(dir string) (*Store, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	db.SetMaxOpenConns(1)
-	s := &Store{dir: dir, db: db}
+	s := &Store{dir: dir, db: db, stored: make(map[string]session.Session)}
 	s.service, err = database.NewSessionService(&sqlite.Dialector{Conn: db}, &gorm.Config{Logger: logger.Discard})
 	if err == nil {
 		err = database.AutoMigrate(s.service)
@@ -173,8 +174,9 @@ func open(dir string) (*Store, error) {
 // Run returns what the run was asked for and how it stands.
 func (s *Store) Run() Run { return s.run }
 
-// Sessions is the service that stores events. It masks nothing by itself.
-func (s *Store) Sessions() session.Service { return keeper{s.service, s} }
+// Sessions is the service for the run at work. It stores every event before it
+// acknowledges it, and masks nothing by itself.
+func (s *Store) Sessions() session.Service { return mirror{session.InMemoryService(), s} }
 
 // Begin begins the next attempt and returns the name of its session and what the
 // attempts before it recorded.
@@ -226,27 +228,61 @@ func (s *Store) save() error {
 // Close closes the sessions' file, for another process to open.
 func (s *Store) Close() error { return s.db.Close() }
 
-// keeper lets a run go on that can't be stored any longer, on a full disk say: what it
-// finds out is worth more than being able to resume it.
-type keeper struct {
-	session.Service
-	s *Store
+// mirror keeps the sessions in memory and stores what is appended before it is
+// acknowledged. ADK's own session of a database is not for a run at work: it hands its
+// list of events out without the lock that it is appended under, a data race wherever
+// agents run in parallel.
+//
+// A run goes on that can't be stored any longer, on a full disk say: what it finds out is
+// worth more than being able to resume it.
+type mirror struct {
+	session.Service // in memory
+	s               *Store
 }
 
-// AppendEvent implements session.Service. The session in memory has the event also where
-// the file has not.
-func (k keeper) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
-	err := k.Service.AppendEvent(ctx, sess, ev)
-	if err != nil && ctx.Err() == nil {
-		k.s.fail(err)
+// Create implements session.Service.
+func (m mirror) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
+	made, err := m.Service.Create(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := m.s.service.Create(context.WithoutCancel(ctx), &session.CreateRequest{
+		AppName: req.AppName, UserID: req.UserID, SessionID: made.Session.ID(), State: req.State,
+	})
+	m.s.mu.Lock()
+	defer m.s.mu.Unlock()
+	if err != nil {
+		m.s.fail(err)
+		return made, nil
+	}
+	m.s.stored[made.Session.ID()] = stored.Session
+	return made, nil
+}
+
+// AppendEvent implements session.Service. An event is stored also when the run was
+// cancelled meanwhile: it was paid for.
+func (m mirror) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
+	if err := m.Service.AppendEvent(ctx, sess, ev); err != nil {
+		return err
+	}
+	if sess == nil || ev == nil {
 		return nil
 	}
-	return err
+	m.s.mu.Lock()
+	defer m.s.mu.Unlock()
+	stored, ok := m.s.stored[sess.ID()]
+	if !ok {
+		return nil // Create has told why
+	}
+	event := *ev
+	if err := m.s.service.AppendEvent(context.WithoutCancel(ctx), stored, &event); err != nil {
+		m.s.fail(err)
+	}
+	return nil
 }
 
+// fail remembers the first failure. The lock is held.
 func (s *Store) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.failure == nil {
 		s.failure = err
 	}
