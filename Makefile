@@ -9,8 +9,8 @@ run: ## research the sample supplier
 test: ## run all tests with the race detector
 	go test -race -shuffle=on ./...
 
-soak: ## kill and resume 50 runs at random moments
-	GARDEFOU_SOAK=50 go test -count=1 -timeout 30m -run TestResumeAfterKill -v ./cmd/duediligence
+soak: ## try every fault at every position, kill and resume 50 runs, serve for longer (many minutes)
+	GARDEFOU_SOAK=50 go test -count=1 -timeout 60m -run 'ResumeAfterKill|Fault|Redis|Disk|TakesNothing|Twenty|Corruptions|Torn' -v ./cmd/duediligence ./pipeline/serve ./guards/journal | grep -E '^(---|ok|FAIL|panic)|live memory'
 
 lint: ## run the linters (needs golangci-lint v2.15.0 on the PATH)
 	golangci-lint run ./...

@@ -52,3 +52,29 @@ func withFileSizeLimit(t *testing.T, limit uint64, f func() result) result {
 	defer func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)) }()
 	return f()
 }
+
+// The disk fills up under the journal: the report that was paid for is printed all the
+// same, the exit code says what is missing, and the journal goes on when there is room.
+func TestDiskFillsUpUnderTheJournal(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "j.jsonl")
+	whole := command(t, "--journal", file, "Transports Kervalec")
+	require.Equal(t, exitOK, whole.code)
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	step := len(data) / 4
+	if soak() {
+		step = 97
+	}
+	for room := step; room < len(data); room += step {
+		require.NoError(t, os.WriteFile(file, data, 0o600))
+		limit := uint64(len(data) + room) //nolint:gosec // lengths
+		r := withFileSizeLimit(t, limit, func() result { return command(t, "--journal", file, "Transports Kervalec") })
+		require.Equal(t, exitFailed, r.code, r.stderr)
+		require.Contains(t, r.stderr, "journal could not be written")
+		require.Equal(t, whole.stdout, r.stdout)
+
+		r = command(t, "--journal", file, "Transports Kervalec")
+		require.Equal(t, exitOK, r.code, r.stderr)
+		require.Equal(t, exitOK, command(t, "journal", "verify", file).code, room)
+	}
+}

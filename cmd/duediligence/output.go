@@ -91,7 +91,7 @@ func writable(dir string) error {
 func (o *outputs) journal() io.Writer {
 	switch {
 	case o.kept != nil && o.file != nil:
-		return io.MultiWriter(o.kept, o.file)
+		return both{o.kept, o.file}
 	case o.kept != nil:
 		return o.kept
 	case o.file != nil:
@@ -99,6 +99,16 @@ func (o *outputs) journal() io.Writer {
 	default:
 		return nil
 	}
+}
+
+// both writes to one journal even where the other takes nothing.
+type both [2]io.Writer
+
+// Write implements io.Writer.
+func (b both) Write(line []byte) (int, error) {
+	_, err := b[0].Write(line)
+	_, err2 := b[1].Write(line)
+	return len(line), errors.Join(err, err2)
 }
 
 func (o *outputs) journalFailed(err error) {
@@ -131,25 +141,26 @@ func (o *outputs) head() (journal.Head, bool) {
 	}
 }
 
-// write ends the journal and puts it and the report into the folder.
+// write ends the journal and puts it and the report into the folder. A journal elsewhere
+// that failed keeps nothing out of the folder.
 func (o *outputs) write(outcome *pipeline.Outcome, lang text.Lang) error {
 	o.close()
 	o.mu.Lock()
 	err := o.journalErr
 	o.mu.Unlock()
 	if err != nil {
-		return fmt.Errorf("the journal could not be written: %w", err)
+		err = fmt.Errorf("the journal could not be written: %w", err)
 	}
 	if o.dir == "" {
-		return nil
-	}
-	lines, err := o.lines()
-	if err != nil {
-		return fmt.Errorf("reading the journal back: %w", err)
-	}
-	all, err := runpage.Files(outcome, lines, o.kept.Head(), string(lang))
-	if err != nil {
 		return err
 	}
-	return files.Write(o.dir, all...)
+	lines, ferr := o.lines()
+	if ferr != nil {
+		return errors.Join(err, fmt.Errorf("reading the journal back: %w", ferr))
+	}
+	all, ferr := runpage.Files(outcome, lines, o.kept.Head(), string(lang))
+	if ferr == nil {
+		ferr = files.Write(o.dir, all...)
+	}
+	return errors.Join(err, ferr)
 }

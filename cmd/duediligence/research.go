@@ -147,11 +147,14 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 	if err != nil {
 		return failed(err)
 	}
-	if err := out.write(outcome, p.lang); err != nil {
-		return failed(err)
-	}
+	// What was paid for is printed, whatever could not be kept on disk.
+	unkept := out.write(outcome, p.lang)
 	if err := f.print(stdout, outcome.Report, report.Lang(p.lang)); err != nil {
-		return failed(fmt.Errorf("writing the report: %w", err))
+		return failed(fmt.Errorf("writing the report: %w", errors.Join(err, unkept)))
+	}
+	if unkept != nil {
+		p.summary(outcome, "", f.goOn())
+		return failed(unkept)
 	}
 	f.done(p, string(outcome.Result.Status))
 	p.summary(outcome, f.out, f.goOn())

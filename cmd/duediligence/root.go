@@ -5,7 +5,6 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -47,7 +46,7 @@ func newRootCommand() *cobra.Command {
 		Short:         "Supplier due diligence with guarded agents",
 		Long:          longHelp,
 		Example:       examples,
-		Version:       version(),
+		Version:       version() + ", " + platform(),
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -69,7 +68,10 @@ func newRootCommand() *cobra.Command {
 	fl.StringVar(&f.since, "since", "", "the last report.json on this supplier: say what changed")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 7 where the rating is at least this: medium, high, critical or stop")
 	fl.Int64Var(&f.purchases, "annual-purchases", 0, "what you spend there in a year, in euros, to rate its dependency on you")
-	cmd.AddCommand(newRedactCommand(), newBatchCommand(), newPricesCommand(), newJournalCommand(), newServeCommand(), newExplainCommand(), newResumeCommand())
+	for flag, values := range map[string][]string{"format": formats, "fail-on": {"medium", "high", "critical", "stop"}, "lang": {"en", "fr"}, "source": {"sample", "live", "record:", "replay:"}} {
+		complete(cmd, flag, values)
+	}
+	cmd.AddCommand(newRedactCommand(), newBatchCommand(), newPricesCommand(), newJournalCommand(), newServeCommand(), newDoctorCommand(), newExplainCommand(), newResumeCommand())
 	return cmd
 }
 
@@ -96,6 +98,13 @@ func (f *flags) register(cmd *cobra.Command) {
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary on stderr")
 }
 
+// complete offers the values of a flag to a shell.
+func complete(cmd *cobra.Command, flag string, values []string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // no such flag
+	}
+}
+
 // registerLang adds the language of texts for people.
 func (f *flags) registerLang(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.lang, "lang", "", "language of texts, en or fr (default: from LANG)")
@@ -115,18 +124,4 @@ func (f *flags) query(args []string) (string, error) {
 	default:
 		return "", &exitError{exitRefused, "duediligence: which supplier? Example: duediligence \"Transports Kervalec\"\nTry: duediligence --help"}
 	}
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			v += " " + s.Value
-		}
-	}
-	return v
 }

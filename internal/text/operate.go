@@ -56,40 +56,64 @@ const (
 	StatsSuggest   Key = "stats.suggest"
 	StatsMoney     Key = "stats.money"
 
-	PageSupplier     Key = "runpage.supplier"
-	PageRating       Key = "runpage.rating"
-	PageDecision     Key = "runpage.decision"
-	PageScore        Key = "runpage.score"
-	PageAsOf         Key = "runpage.as_of"
-	PageRun          Key = "runpage.run"
-	PageWhole        Key = "runpage.whole"
-	PagePartial      Key = "runpage.partial"
-	PageReport       Key = "runpage.report"
-	PageJournal      Key = "runpage.journal"
-	PageMarkdown     Key = "runpage.markdown"
-	PageJSON         Key = "runpage.json"
-	PageLines        Key = "runpage.lines"
-	PageNextCalls    Key = "runpage.next.calls"
-	PageNextTime     Key = "runpage.next.time"
-	PageNextBudget   Key = "runpage.next.budget"
-	PageNextJournal  Key = "runpage.next.journal"
-	PageNextFailed   Key = "runpage.next.failed"
-	PageNextDecision Key = "runpage.next.decision"
-	PageNextChecks   Key = "runpage.next.checks"
-	PageNextReview   Key = "runpage.next.review"
-	PageNextKeep     Key = "runpage.next.keep"
-	DeskDescription  Key = "desk.description"
-	DeskBusy         Key = "desk.busy"
-	DeskUnknown      Key = "desk.unknown"
-	DeskWhich        Key = "desk.which"
-	DeskPage         Key = "desk.page"
-	DeskNotKept      Key = "desk.not_kept"
-	ServeListening   Key = "serve.listening"
-	ServeToken       Key = "serve.token"
-	ServeStopping    Key = "serve.stopping"
-	OverviewTitle    Key = "overview.title"
-	OverviewCount    Key = "overview.count"
-	OverviewMore     Key = "overview.more"
+	PageSupplier      Key = "runpage.supplier"
+	PageRating        Key = "runpage.rating"
+	PageDecision      Key = "runpage.decision"
+	PageScore         Key = "runpage.score"
+	PageAsOf          Key = "runpage.as_of"
+	PageRun           Key = "runpage.run"
+	PageWhole         Key = "runpage.whole"
+	PagePartial       Key = "runpage.partial"
+	PageReport        Key = "runpage.report"
+	PageJournal       Key = "runpage.journal"
+	PageMarkdown      Key = "runpage.markdown"
+	PageJSON          Key = "runpage.json"
+	PageLines         Key = "runpage.lines"
+	PageNextCalls     Key = "runpage.next.calls"
+	PageNextTime      Key = "runpage.next.time"
+	PageNextBudget    Key = "runpage.next.budget"
+	PageNextJournal   Key = "runpage.next.journal"
+	PageNextFailed    Key = "runpage.next.failed"
+	PageNextDecision  Key = "runpage.next.decision"
+	PageNextChecks    Key = "runpage.next.checks"
+	PageNextReview    Key = "runpage.next.review"
+	PageNextKeep      Key = "runpage.next.keep"
+	DeskDescription   Key = "desk.description"
+	DeskBusy          Key = "desk.busy"
+	DeskUnknown       Key = "desk.unknown"
+	DeskWhich         Key = "desk.which"
+	DeskPage          Key = "desk.page"
+	DeskNotKept       Key = "desk.not_kept"
+	ServeListening    Key = "serve.listening"
+	ServeToken        Key = "serve.token"
+	ServeStopping     Key = "serve.stopping"
+	DoctorModel       Key = "doctor.model"
+	DoctorOffline     Key = "doctor.offline"
+	DoctorNoModel     Key = "doctor.no_model"
+	DoctorUnreachable Key = "doctor.unreachable"
+	DoctorReached     Key = "doctor.reached"
+	DoctorBusy        Key = "doctor.busy"
+	DoctorKey         Key = "doctor.key"
+	DoctorSources     Key = "doctor.sources"
+	DoctorSourcesOK   Key = "doctor.sources.ok"
+	DoctorNoSources   Key = "doctor.no_sources"
+	DoctorLedger      Key = "doctor.ledger"
+	DoctorLedgerOK    Key = "doctor.ledger.ok"
+	DoctorNoLedger    Key = "doctor.no_ledger"
+	DoctorDisk        Key = "doctor.disk"
+	DoctorDiskOK      Key = "doctor.disk.ok"
+	DoctorNoDisk      Key = "doctor.no_disk"
+	DoctorClock       Key = "doctor.clock"
+	DoctorClockOK     Key = "doctor.clock.ok"
+	DoctorClockAlone  Key = "doctor.clock.alone"
+	DoctorClockOff    Key = "doctor.clock.off"
+	DoctorPrices      Key = "doctor.prices"
+	DoctorPricesOK    Key = "doctor.prices.ok"
+	DoctorPricesOld   Key = "doctor.prices.old"
+	DoctorPricesAhead Key = "doctor.prices.ahead"
+	OverviewTitle     Key = "overview.title"
+	OverviewCount     Key = "overview.count"
+	OverviewMore      Key = "overview.more"
 )
 
 var operateCatalogue = map[Key]entry{
@@ -144,40 +168,64 @@ var operateCatalogue = map[Key]entry{
 	StatsSuggest:   {"limit: one call more than 95 of 100 runs needed, kept for the answer. Where landings are many the figure is held down by the limit in force.", "limite : un appel de plus que n'en demandent 95 exécutions sur 100, gardé pour la réponse. Si les atterrissages sont nombreux, le chiffre est bridé par la limite en vigueur."},
 	StatsMoney:     {"Money: %s of %s reserved", "Montant : %s sur %s réservés"},
 
-	PageSupplier:     {"Supplier", "Fournisseur"},
-	PageRating:       {"Rating", "Niveau de risque"},
-	PageDecision:     {"Next step", "Suite à donner"},
-	PageScore:        {"Score (0 best, 100 worst)", "Score (0 le meilleur, 100 le pire)"},
-	PageAsOf:         {"As of", "À la date du"},
-	PageRun:          {"Run", "Exécution"},
-	PageWhole:        {"The run ended as it should: %s. The report is complete.", "L'exécution s'est terminée normalement : %s. Le rapport est complet."},
-	PagePartial:      {"The run did not end as it should: %s. The report was made from what was there.", "L'exécution ne s'est pas terminée normalement : %s. Le rapport a été fait avec ce qui était disponible."},
-	PageReport:       {"the report, to read and to file", "le rapport, à lire et à classer"},
-	PageJournal:      {"the journal: what each agent did, what was refused and why, what it cost", "le journal : ce que chaque agent a fait, ce qui a été refusé et pourquoi, ce que cela a coûté"},
-	PageMarkdown:     {"the report as plain text", "le rapport en texte"},
-	PageJSON:         {"the report for programs, and for --since next time", "le rapport pour les programmes, et pour --since la prochaine fois"},
-	PageLines:        {"the journal as evidence: every line carries the hash of the line before", "le journal comme preuve : chaque ligne porte l'empreinte de la précédente"},
-	PageNextCalls:    {"Run it again with more calls: --max-calls.", "Relancer avec plus d'appels : --max-calls."},
-	PageNextTime:     {"Run it again with more time: --timeout.", "Relancer avec plus de temps : --timeout."},
-	PageNextBudget:   {"Run it again with more money: --budget.", "Relancer avec plus d'argent : --budget."},
-	PageNextJournal:  {"Read in the journal what was refused and why before you run it again.", "Lire dans le journal ce qui a été refusé et pourquoi avant de relancer."},
-	PageNextFailed:   {"The model could not be used. duediligence doctor says what is wrong; then run it again.", "Le modèle n'a pas pu être utilisé. duediligence doctor dit ce qui ne va pas ; relancer ensuite."},
-	PageNextDecision: {"Read the report and decide; it proposes: %s.", "Lire le rapport et décider ; il propose : %s."},
-	PageNextChecks:   {"%d checks were not done: the report lists them. Do them by hand or run it again later.", "%d contrôles n'ont pas été faits : le rapport les énumère. Les faire à la main ou relancer plus tard."},
-	PageNextReview:   {"Look at this supplier again on %s.", "Revoir ce fournisseur le %s."},
-	PageNextKeep:     {"Keep this folder as it is; duediligence journal verify proves that the journal was not changed.", "Garder ce dossier tel quel ; duediligence journal verify prouve que le journal n'a pas été modifié."},
-	DeskDescription:  {"Researches one supplier: type its name or number.", "Examine un fournisseur : saisir son nom ou son numéro."},
-	DeskBusy:         {"Too many runs at the moment: try again in a minute.", "Trop d'exécutions en cours : réessayer dans une minute."},
-	DeskUnknown:      {"No agent was started (%s). Type the name or the SIREN of one company. %s", "Aucun agent n'a été lancé (%s). Saisir le nom ou le SIREN d'une entreprise. %s"},
-	DeskWhich:        {"Which company is meant is not certain: %s. Type one of these numbers:", "L'entreprise visée n'est pas certaine : %s. Saisir l'un de ces numéros :"},
-	DeskPage:         {"What happened, what it cost, what to do next: %s", "Ce qui s'est passé, ce que cela a coûté, que faire : %s"},
-	DeskNotKept:      {"This run could not be kept on disk: %v", "Cette exécution n'a pas pu être conservée sur le disque : %v"},
-	ServeListening:   {"Open %s (Ctrl-C ends it).", "Ouvrir %s (Ctrl-C pour arrêter)."},
-	ServeToken:       {"Log in with %s/?token=…, or send Authorization: Bearer …", "Se connecter avec %s/?token=…, ou envoyer Authorization: Bearer …"},
-	ServeStopping:    {"Stopping: runs under way have %s to end.", "Arrêt : les exécutions en cours ont %s pour finir."},
-	OverviewTitle:    {"Suppliers researched", "Fournisseurs examinés"},
-	OverviewCount:    {"%d suppliers, the gravest first; those without a report come before all others.", "%d fournisseurs, les plus graves d'abord ; ceux sans rapport viennent avant tous les autres."},
-	OverviewMore:     {"%d more are in summary.csv.", "%d autres sont dans summary.csv."},
+	PageSupplier:      {"Supplier", "Fournisseur"},
+	PageRating:        {"Rating", "Niveau de risque"},
+	PageDecision:      {"Next step", "Suite à donner"},
+	PageScore:         {"Score (0 best, 100 worst)", "Score (0 le meilleur, 100 le pire)"},
+	PageAsOf:          {"As of", "À la date du"},
+	PageRun:           {"Run", "Exécution"},
+	PageWhole:         {"The run ended as it should: %s. The report is complete.", "L'exécution s'est terminée normalement : %s. Le rapport est complet."},
+	PagePartial:       {"The run did not end as it should: %s. The report was made from what was there.", "L'exécution ne s'est pas terminée normalement : %s. Le rapport a été fait avec ce qui était disponible."},
+	PageReport:        {"the report, to read and to file", "le rapport, à lire et à classer"},
+	PageJournal:       {"the journal: what each agent did, what was refused and why, what it cost", "le journal : ce que chaque agent a fait, ce qui a été refusé et pourquoi, ce que cela a coûté"},
+	PageMarkdown:      {"the report as plain text", "le rapport en texte"},
+	PageJSON:          {"the report for programs, and for --since next time", "le rapport pour les programmes, et pour --since la prochaine fois"},
+	PageLines:         {"the journal as evidence: every line carries the hash of the line before", "le journal comme preuve : chaque ligne porte l'empreinte de la précédente"},
+	PageNextCalls:     {"Run it again with more calls: --max-calls.", "Relancer avec plus d'appels : --max-calls."},
+	PageNextTime:      {"Run it again with more time: --timeout.", "Relancer avec plus de temps : --timeout."},
+	PageNextBudget:    {"Run it again with more money: --budget.", "Relancer avec plus d'argent : --budget."},
+	PageNextJournal:   {"Read in the journal what was refused and why before you run it again.", "Lire dans le journal ce qui a été refusé et pourquoi avant de relancer."},
+	PageNextFailed:    {"The model could not be used. duediligence doctor says what is wrong; then run it again.", "Le modèle n'a pas pu être utilisé. duediligence doctor dit ce qui ne va pas ; relancer ensuite."},
+	PageNextDecision:  {"Read the report and decide; it proposes: %s.", "Lire le rapport et décider ; il propose : %s."},
+	PageNextChecks:    {"%d checks were not done: the report lists them. Do them by hand or run it again later.", "%d contrôles n'ont pas été faits : le rapport les énumère. Les faire à la main ou relancer plus tard."},
+	PageNextReview:    {"Look at this supplier again on %s.", "Revoir ce fournisseur le %s."},
+	PageNextKeep:      {"Keep this folder as it is; duediligence journal verify proves that the journal was not changed.", "Garder ce dossier tel quel ; duediligence journal verify prouve que le journal n'a pas été modifié."},
+	DeskDescription:   {"Researches one supplier: type its name or number.", "Examine un fournisseur : saisir son nom ou son numéro."},
+	DeskBusy:          {"Too many runs at the moment: try again in a minute.", "Trop d'exécutions en cours : réessayer dans une minute."},
+	DeskUnknown:       {"No agent was started (%s). Type the name or the SIREN of one company. %s", "Aucun agent n'a été lancé (%s). Saisir le nom ou le SIREN d'une entreprise. %s"},
+	DeskWhich:         {"Which company is meant is not certain: %s. Type one of these numbers:", "L'entreprise visée n'est pas certaine : %s. Saisir l'un de ces numéros :"},
+	DeskPage:          {"What happened, what it cost, what to do next: %s", "Ce qui s'est passé, ce que cela a coûté, que faire : %s"},
+	DeskNotKept:       {"This run could not be kept on disk: %v", "Cette exécution n'a pas pu être conservée sur le disque : %v"},
+	ServeListening:    {"Open %s (Ctrl-C ends it).", "Ouvrir %s (Ctrl-C pour arrêter)."},
+	ServeToken:        {"Log in with %s/?token=…, or send Authorization: Bearer …", "Se connecter avec %s/?token=…, ou envoyer Authorization: Bearer …"},
+	ServeStopping:     {"Stopping: runs under way have %s to end.", "Arrêt : les exécutions en cours ont %s pour finir."},
+	DoctorModel:       {"model", "modèle"},
+	DoctorOffline:     {"offline, needs no key and no network", "hors ligne, sans clé ni réseau"},
+	DoctorNoModel:     {"%v", "%v"},
+	DoctorUnreachable: {"%s can't be reached: %v. Check the network, a proxy (HTTPS_PROXY) and --base-url.", "%s est injoignable : %v. Vérifier le réseau, un proxy (HTTPS_PROXY) et --base-url."},
+	DoctorReached:     {"%s answers and takes the key", "%s répond et accepte la clé"},
+	DoctorBusy:        {"%s answers %d: it is overloaded or the quota is used up. Wait, or look at the quota.", "%s répond %d : surcharge ou quota épuisé. Attendre, ou vérifier le quota."},
+	DoctorKey:         {"%s answers %d: it does not take the key. Make a new one and put it into the environment.", "%s répond %d : la clé n'est pas acceptée. En créer une et la mettre dans l'environnement."},
+	DoctorSources:     {"sources", "sources"},
+	DoctorSourcesOK:   {"%s: a company was found", "%s : une entreprise a été trouvée"},
+	DoctorNoSources:   {"a company that everybody knows was not found (%s). Check the network and --source. %s", "une entreprise connue de tous n'a pas été trouvée (%s). Vérifier le réseau et --source. %s"},
+	DoctorLedger:      {"ledger", "registre des dépenses"},
+	DoctorLedgerOK:    {"%s is there", "%s est disponible"},
+	DoctorNoLedger:    {"%v. See to that, or name another with --ledger.", "%v. Y remédier, ou en nommer un autre avec --ledger."},
+	DoctorDisk:        {"disk", "disque"},
+	DoctorDiskOK:      {"%s can be written to", "%s est accessible en écriture"},
+	DoctorNoDisk:      {"%v. Make room, or name another folder with -o.", "%v. Faire de la place, ou nommer un autre dossier avec -o."},
+	DoctorClock:       {"clock", "horloge"},
+	DoctorClockOK:     {"within %s of the model's server", "à %s près du serveur du modèle"},
+	DoctorClockAlone:  {"%s UTC, compared to nobody", "%s UTC, sans comparaison"},
+	DoctorClockOff:    {"%s off the model's server: set the clock, or TLS and dated facts go wrong.", "écart de %s avec le serveur du modèle : régler l'horloge, sinon TLS et les dates des faits seront faux."},
+	DoctorPrices:      {"prices", "prix"},
+	DoctorPricesOK:    {"the table is %d days old", "la table a %d jours"},
+	DoctorPricesOld:   {"the table is %d days old: compare with the seller's list, or use --price-file.", "la table a %d jours : comparer au tarif du vendeur, ou utiliser --price-file."},
+	DoctorPricesAhead: {"the table is of %s, which is yet to come: set the clock.", "la table date du %s, qui est à venir : régler l'horloge."},
+	OverviewTitle:     {"Suppliers researched", "Fournisseurs examinés"},
+	OverviewCount:     {"%d suppliers, the gravest first; those without a report come before all others.", "%d fournisseurs, les plus graves d'abord ; ceux sans rapport viennent avant tous les autres."},
+	OverviewMore:      {"%d more are in summary.csv.", "%d autres sont dans summary.csv."},
 
 	"runpage.happened": {"What happened", "Ce qui s'est passé"},
 	"runpage.missing":  {"What is missing", "Ce qui manque"},

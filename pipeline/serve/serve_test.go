@@ -180,7 +180,10 @@ func TestTwentyAtOnce(t *testing.T) {
 	address, _ := start(t, serve.Options{Dir: dir, Journal: file, MaxSessions: 30, OnError: func(err error) { failures = append(failures, err) }})
 	suppliers := []string{"Transports Kervalec", "Bâtisseurs du Menhir", "Conserverie des Embruns"}
 	rounds := 6
-	if testing.Short() {
+	switch {
+	case os.Getenv("GARDEFOU_SOAK") != "":
+		rounds = 60
+	case testing.Short():
 		rounds = 3
 	}
 	live := make([]uint64, rounds)

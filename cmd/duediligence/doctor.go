@@ -1,0 +1,275 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gardefou/gardefou/agents/models"
+	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/pipeline/sources"
+	"github.com/gardefou/gardefou/pipeline/supplier"
+)
+
+const doctorHelp = `Checks what a run with the same flags needs, and says what to do where it is not there:
+the model's key and server, the sources, the ledger (Redis), the disk, the clock and the
+age of the price table. Nothing is paid for: the model's server is asked for its list of
+models only.
+
+Exit codes: 0 all is there; 1 something is missing; 2 a flag is wrong.`
+
+const (
+	doctorTimeout = 10 * time.Second
+	// maxPriceAge is how old the price table may be: sellers change prices about twice a
+	// year.
+	maxPriceAge = 90 * 24 * time.Hour
+	// maxClockError is what TLS and signed requests forgive.
+	maxClockError = 2 * time.Minute
+	// probeSize is more than the files of one run.
+	probeSize = 1 << 20
+)
+
+func newDoctorCommand() *cobra.Command {
+	var f flags
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		Short:   "Check key, network, Redis, disk, clock and prices",
+		Long:    doctorHelp,
+		Example: "  duediligence doctor\n  duediligence doctor --model gemini-2.5-flash --source live -o dossier/ --ledger redis://localhost:6379",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.doctor(cmd.Context(), cmd.OutOrStdout())
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().StringVarP(&f.out, "output", "o", ".", "folder that runs will write to")
+	return cmd
+}
+
+// findings print one line for each check.
+type findings struct {
+	w    io.Writer
+	lang text.Lang
+	bad  bool
+}
+
+func (d *findings) say(mark string, what, key text.Key, args ...any) {
+	fmt.Fprintf(d.w, "%-4s %s: %s\n", mark, text.Get(d.lang, what), text.Get(d.lang, key, args...))
+}
+
+func (d *findings) ok(what, key text.Key, args ...any)   { d.say("ok", what, key, args...) }
+func (d *findings) warn(what, key text.Key, args ...any) { d.say("!", what, key, args...) }
+
+func (d *findings) fail(what, key text.Key, args ...any) {
+	d.bad = true
+	d.say("FAIL", what, key, args...)
+}
+
+func (f *flags) doctor(ctx context.Context, w io.Writer) error {
+	lang, err := f.language()
+	if err != nil {
+		return err
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	d := &findings{w: w, lang: lang}
+	fmt.Fprintf(w, "duediligence %s, %s\n", version(), platform())
+	served := f.checkModel(ctx, d)
+	if err := f.checkSources(ctx, d); err != nil {
+		return err
+	}
+	f.checkLedger(ctx, d)
+	checkDisk(d, f.out)
+	checkClock(d, served)
+	if err := f.checkPrices(d); err != nil {
+		return err
+	}
+	if d.bad {
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+// checkModel asks the model's server for its models and returns when it answered, by its
+// own clock.
+func (f *flags) checkModel(ctx context.Context, d *findings) (served time.Time) {
+	if f.model == models.Offline {
+		d.ok(text.DoctorModel, text.DoctorOffline)
+		return served
+	}
+	if _, err := f.llm(ctx); err != nil {
+		d.fail(text.DoctorModel, text.DoctorNoModel, strings.TrimPrefix(message(err), "duediligence: --model: "))
+		return served
+	}
+	req, err := f.modelsRequest(ctx)
+	if err != nil {
+		d.fail(text.DoctorModel, text.DoctorNoModel, err)
+		return served
+	}
+	client := &http.Client{Timeout: doctorTimeout}
+	resp, err := client.Do(req)
+	if err != nil {
+		d.fail(text.DoctorModel, text.DoctorUnreachable, req.URL.Host, reason(err))
+		return served
+	}
+	defer func() { _ = resp.Body.Close() }() // nothing of it is read
+	served, _ = http.ParseTime(resp.Header.Get("Date"))
+	switch {
+	case resp.StatusCode < 300, resp.StatusCode == http.StatusNotFound: // a server may have no list
+		d.ok(text.DoctorModel, text.DoctorReached, req.URL.Host)
+	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500:
+		d.fail(text.DoctorModel, text.DoctorBusy, req.URL.Host, resp.StatusCode)
+	default:
+		d.fail(text.DoctorModel, text.DoctorKey, req.URL.Host, resp.StatusCode)
+	}
+	return served
+}
+
+func (f *flags) modelsRequest(ctx context.Context) (*http.Request, error) {
+	base, path := strings.TrimSuffix(f.baseURL, "/"), "/v1beta/models?pageSize=1"
+	openAI := strings.HasPrefix(f.model, models.OpenAIPrefix)
+	if openAI {
+		path = "/models"
+	} else if base == "" {
+		base = "https://generativelanguage.googleapis.com"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	if key := os.Getenv("OPENAI_API_KEY"); openAI && key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	} else if !openAI {
+		key := os.Getenv("GEMINI_API_KEY")
+		if key == "" {
+			key = os.Getenv("GOOGLE_API_KEY")
+		}
+		req.Header.Set("x-goog-api-key", key)
+	}
+	return req, nil
+}
+
+// knownCompany is one that every register knows: a company of the sample set, or
+// Électricité de France.
+func knownCompany(m sources.Mode) string {
+	if m == sources.ModeSample {
+		return "999991011"
+	}
+	return "552081317"
+}
+
+func (f *flags) checkSources(ctx context.Context, d *findings) error {
+	c, err := f.client()
+	if err != nil {
+		return err
+	}
+	defer closeSources(c)
+	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	defer cancel()
+	if res := c.Resolve(ctx, knownCompany(c.Mode())); res.Status != supplier.StatusResolved {
+		d.fail(text.DoctorSources, text.DoctorNoSources, string(res.Status), supplier.Clean(res.Detail, 300))
+		return nil
+	}
+	d.ok(text.DoctorSources, text.DoctorSourcesOK, string(c.Mode()))
+	return nil
+}
+
+func (f *flags) checkLedger(ctx context.Context, d *findings) {
+	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	defer cancel()
+	_, err := f.openLedger(ctx)
+	defer f.shut()
+	kind, _, _ := strings.Cut(f.ledger, ":")
+	if err != nil {
+		d.fail(text.DoctorLedger, text.DoctorNoLedger, strings.TrimPrefix(message(err), "duediligence: "))
+		return
+	}
+	d.ok(text.DoctorLedger, text.DoctorLedgerOK, kind)
+}
+
+// checkDisk writes and reads what a run would.
+func checkDisk(d *findings, dir string) {
+	if err := probe(dir); err != nil {
+		d.fail(text.DoctorDisk, text.DoctorNoDisk, reason(err))
+		return
+	}
+	d.ok(text.DoctorDisk, text.DoctorDiskOK, dir)
+}
+
+func probe(dir string) (err error) {
+	if err := writable(dir); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, ".duediligence-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(filepath.Clean(file.Name()))) }()
+	if _, err := file.Write(bytes.Repeat([]byte("x"), probeSize)); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+func checkClock(d *findings, served time.Time) {
+	now := time.Now()
+	switch {
+	case served.IsZero():
+		d.ok(text.DoctorClock, text.DoctorClockAlone, now.UTC().Format(time.DateTime))
+	case now.Sub(served).Abs() > maxClockError:
+		d.fail(text.DoctorClock, text.DoctorClockOff, now.Sub(served).Round(time.Second))
+	default:
+		d.ok(text.DoctorClock, text.DoctorClockOK, now.Sub(served).Round(time.Second))
+	}
+}
+
+func (f *flags) checkPrices(d *findings) error {
+	table, err := f.prices()
+	if err != nil {
+		return err
+	}
+	age := table.Age(time.Now())
+	days := int(age.Hours() / 24)
+	switch {
+	case age < 0:
+		d.fail(text.DoctorPrices, text.DoctorPricesAhead, table.Generated().Format(time.DateOnly))
+	case age > maxPriceAge:
+		d.warn(text.DoctorPrices, text.DoctorPricesOld, days)
+	default:
+		d.ok(text.DoctorPrices, text.DoctorPricesOK, days)
+	}
+	return nil
+}
+
+// message is the text of an error of ours, without the exit code.
+func message(err error) string {
+	var exit *exitError
+	if errors.As(err, &exit) {
+		return exit.message
+	}
+	return err.Error()
+}
+
+// reason is the innermost error, which names no address with a key in it.
+func reason(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
