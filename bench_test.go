@@ -46,6 +46,7 @@ func BenchmarkPipeline(b *testing.B) {
 	b.ReportMetric(ratios[len(ratios)/2], "ratio")
 	b.ReportMetric(float64(with.time.Nanoseconds())/n/1000, "µs/step-guarded")
 	b.ReportMetric(float64(without.time.Nanoseconds())/n/1000, "µs/step-bare")
+	b.ReportMetric(float64((with.time-without.time).Nanoseconds())/n/1000, "µs/step-added")
 	b.ReportMetric(float64(with.allocs)/n, "allocs/step-guarded")
 	b.ReportMetric(float64(without.allocs)/n, "allocs/step-bare")
 	b.ReportMetric(0, "ns/op")

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -192,7 +193,7 @@ func (f *flags) checkLedger(ctx context.Context, d *findings) {
 	defer cancel()
 	_, err := f.openLedger(ctx)
 	defer f.shut()
-	kind, _, _ := strings.Cut(f.ledger, ":")
+	kind, _, _ := strings.Cut(cmp.Or(f.ledger, "memory"), ":")
 	if err != nil {
 		d.fail(text.DoctorLedger, text.DoctorNoLedger, strings.TrimPrefix(message(err), "duediligence: "))
 		return
