@@ -6,6 +6,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -34,23 +35,33 @@ func TestAFullDiskKeepsTheOldReport(t *testing.T) {
 	before := read()
 	require.Len(t, before, 6)
 	// report.md fits, report.html does not: a full disk hardly ever comes at the first file.
-	limit := uint64(len(before["report.html"]) - 1)
-	require.Less(t, len(before["report.md"]), int(limit))
-	r := withFileSizeLimit(t, limit, func() result { return command(t, "-o", dir, "--annual-purchases", "9000", "Transports Kervalec") })
+	limit := len(before["report.html"]) - 1
+	require.Less(t, len(before["report.md"]), limit)
+	r := withFileLimit(t, limit, "-o", dir, "--annual-purchases", "9000", "Transports Kervalec")
 	require.Equal(t, exitFailed, r.code, r.stderr)
 	require.Contains(t, r.stderr, "report.html")
 	require.Equal(t, before, read())
 }
 
-// withFileSizeLimit runs f while no file may grow over limit bytes; Go turns the
-// signal that goes with it into an error of the write.
-func withFileSizeLimit(t *testing.T, limit uint64, f func() result) result {
+// withFileLimit runs the command in a process whose files may not grow over limit bytes; Go
+// turns the signal that goes with it into an error of the write.
+func withFileLimit(t *testing.T, limit int, args ...string) result {
 	t.Helper()
-	var old syscall.Rlimit
-	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
-	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: old.Max}))
-	defer func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)) }()
-	return f()
+	cmd := process(t, args...)
+	cmd.Env = append(cmd.Env, fileLimit+"="+strconv.Itoa(limit))
+	return finish(t, cmd)
+}
+
+func init() {
+	limitFiles = func(s string) {
+		limit, err := strconv.ParseUint(s, 10, 64)
+		if err == nil {
+			err = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit})
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
 }
 
 // The disk fills up under the journal: the report that was paid for is printed all the
@@ -67,8 +78,7 @@ func TestDiskFillsUpUnderTheJournal(t *testing.T) {
 	}
 	for room := step; room < len(data); room += step {
 		require.NoError(t, os.WriteFile(file, data, 0o600))
-		limit := uint64(len(data) + room) //nolint:gosec // lengths
-		r := withFileSizeLimit(t, limit, func() result { return command(t, "--journal", file, "Transports Kervalec") })
+		r := withFileLimit(t, len(data)+room, "--journal", file, "Transports Kervalec")
 		require.Equal(t, exitFailed, r.code, r.stderr)
 		require.Contains(t, r.stderr, "journal could not be written")
 		require.Equal(t, whole.stdout, r.stdout)

@@ -17,8 +17,17 @@ import (
 // their own: its globals, limits, death.
 const asCommand = "GARDEFOU_TEST_AS_COMMAND"
 
+// fileLimit is the most bytes a file of the process may have, where limitFiles can see to
+// that.
+const fileLimit = "GARDEFOU_TEST_FILE_LIMIT"
+
+var limitFiles = func(string) { panic("no limits on this system") }
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
+		if limit := os.Getenv(fileLimit); limit != "" {
+			limitFiles(limit)
+		}
 		main()
 	}
 	os.Exit(m.Run())

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gardefou/gardefou/internal/filelock"
 )
 
 // FileOptions are the options of [OpenFile].
@@ -113,8 +115,8 @@ func (s *fileSink) take(f *os.File) (tail, error) {
 	if s.regular = info.Mode().IsRegular(); !s.regular {
 		return tail{}, nil
 	}
-	if err := lockFile(f); err != nil {
-		return tail{}, err
+	if err := filelock.Lock(f); err != nil {
+		return tail{}, fmt.Errorf("%w: %w", ErrInUse, err)
 	}
 	last, err := readTail(f, info.Size())
 	if err != nil {

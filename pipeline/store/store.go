@@ -37,6 +37,7 @@ import (
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/session/database"
 
+	"github.com/gardefou/gardefou/internal/filelock"
 	"github.com/gardefou/gardefou/internal/files"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
@@ -48,6 +49,8 @@ const Folder = "run"
 const (
 	RunFile     = "run.json"
 	SessionFile = "session.db"
+	// LockFile is empty and locked as long as the store is open.
+	LockFile = "lock"
 )
 
 var (
@@ -83,6 +86,7 @@ type Store struct {
 	db      *sql.DB
 	service session.Service
 	run     Run
+	lock    *os.File
 
 	mu      sync.Mutex
 	stored  map[string]session.Session // by id
@@ -96,25 +100,20 @@ func Create(dir string, r Run) (*Store, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	// A run that another process has open is not taken away from it.
-	if _, err := os.Stat(filepath.Join(dir, SessionFile)); err == nil {
-		old, err := open(dir)
-		if errors.Is(err, ErrInUse) {
-			return nil, err
-		}
-		if err == nil {
-			err = old.Close()
-		}
-		_ = err // an old file that can't be read is no loss
+	lock, err := lockFolder(dir)
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range []string{RunFile, SessionFile, SessionFile + "-wal", SessionFile + "-shm", SessionFile + "-journal"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("store: %w", err)
+			return nil, errors.Join(fmt.Errorf("store: %w", err), lock.Close())
 		}
 	}
 	s, err := open(dir)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, lock.Close())
 	}
+	s.lock = lock
 	r.Version, r.Attempts = version, 0
 	s.run = r
 	if err := s.save(); err != nil {
@@ -140,11 +139,15 @@ func Open(dir string) (*Store, error) {
 	if r.Version != version || r.ID == "" {
 		return nil, fmt.Errorf("store: %s is of a version this program does not know: %d", RunFile, r.Version)
 	}
-	s, err := open(dir)
+	lock, err := lockFolder(dir)
 	if err != nil {
 		return nil, err
 	}
-	s.run = r
+	s, err := open(dir)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	s.lock, s.run = lock, r
 	return s, nil
 }
 
@@ -226,7 +229,20 @@ func (s *Store) save() error {
 }
 
 // Close closes the sessions' file, for another process to open.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error { return errors.Join(s.db.Close(), s.lock.Close()) }
+
+// lockFolder takes the folder for this process before anything in it is looked at: two
+// that begin at once would each remove what the other made.
+func lockFolder(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, LockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if err := filelock.Lock(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %w: %w", ErrInUse, err), f.Close())
+	}
+	return f, nil
+}
 
 // mirror keeps the sessions in memory and stores what is appended before it is
 // acknowledged. ADK's own session of a database is not for a run at work: it hands its
