@@ -79,6 +79,11 @@ func TestDiskFillsUpUnderTheJournal(t *testing.T) {
 	for room := step; room < len(data); room += step {
 		require.NoError(t, os.WriteFile(file, data, 0o600))
 		r := withFileLimit(t, len(data)+room, "--journal", file, "Transports Kervalec")
+		if r.code == exitRefused { // no room for even the first line: said before anything is paid for
+			require.Empty(t, r.stdout)
+			require.Less(t, room, 300)
+			continue
+		}
 		require.Equal(t, exitFailed, r.code, r.stderr)
 		require.Contains(t, r.stderr, "journal could not be written")
 		require.Equal(t, whole.stdout, r.stdout)

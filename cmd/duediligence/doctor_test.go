@@ -83,7 +83,7 @@ func TestDoctorOnRedis(t *testing.T) {
 	s := redistest.Start(t)
 	r := command(t, "doctor", "-o", t.TempDir(), "--ledger", "redis://"+s.Addr)
 	require.Equal(t, exitFailed, r.code)
-	require.Contains(t, r.stdout, "appendfsync", "this Redis would forget what was spent")
+	require.Contains(t, r.stdout, "acknowledged writes", "this Redis would forget what was spent")
 	s = redistest.StartWith(t, "--appendonly", "yes", "--appendfsync", "always")
 	r = command(t, "doctor", "-o", t.TempDir(), "--ledger", "redis://"+s.Addr)
 	require.Equal(t, exitOK, r.code, r.stdout)

@@ -122,10 +122,12 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 			}
 			first := filepath.Join(t.TempDir(), "first.jsonl")
 			r := run(first)
-			require.Contains(t, []int{exitFailed, exitExhausted}, r.code, r.stderr)
+			require.Contains(t, []int{exitOK, exitFailed, exitExhausted}, r.code, r.stderr)
 			require.Contains(t, r.stdout, "# Supplier due diligence: TRANSPORTS KERVALEC")
 			stats, charged, reserved := paid(t, first)
-			require.Zero(t, stats.Runs.ByStatus["done"])
+			if r.code != exitOK { // after the last call there is nothing left to refuse
+				require.Zero(t, stats.Runs.ByStatus["done"])
+			}
 			billed, err := s.Bill("gemini", "gemini-2.5-flash")
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, reserved+1e-8, billed.USD(), "what was billed was held before")
