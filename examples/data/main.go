@@ -48,7 +48,8 @@ func run(journal io.Writer) {
 	defer run.Close()
 	for ev, err := range run.Events(r.Run(ctx, "user", "session", genai.NewContentFromText("Ask bob@example.com", genai.RoleUser), agent.RunConfig{})) {
 		if err != nil {
-			log.Fatal(err)
+			log.Print(err)
+			return
 		}
 		if ev.IsFinalResponse() {
 			fmt.Println(ev.Content.Parts[0].Text)
