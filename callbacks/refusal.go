@@ -176,8 +176,11 @@ func refusalResult(r *Refusal) map[string]any { return map[string]any{"error": r
 // decides reports whether a hook's error is a decision of its own, and not the error it
 // was shown handed back.
 func decides(hookErr, shown error) bool {
+	if hookErr == nil || shown == nil {
+		return hookErr != nil // nearly every step: nothing is allocated for it
+	}
 	var r *Refusal
-	return hookErr != nil && (shown == nil || errors.As(hookErr, &r) || !errors.Is(hookErr, shown))
+	return errors.As(hookErr, &r) || !errors.Is(hookErr, shown)
 }
 
 // modelText returns what a model may read of err: the text err itself declares
