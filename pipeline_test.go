@@ -347,14 +347,15 @@ func TestOutOfCalls(t *testing.T) {
 func TestALandingIsNoGap(t *testing.T) {
 	eachForm(t, func(t *testing.T, o pipeline.Options) {
 		if o.AsPlugin {
-			t.Skip("as a plugin a budget is the run's")
+			o.MaxCalls = 8 // as a plugin a budget is the run's
+		} else {
+			o.AgentCalls = 2
 		}
-		o.AgentCalls = 2
 		out := research(t, o, kervalec)
 		require.Equal(t, callbacks.StatusLanded, out.Result.Status)
 		require.Len(t, out.Findings, 3)
 		require.False(t, out.Report.Narrative.Template)
-		o.AgentCalls = 0
+		o.AgentCalls, o.MaxCalls = 0, 0
 		plain := research(t, o, kervalec)
 		require.Equal(t, callbacks.StatusDone, plain.Result.Status)
 		require.Equal(t, plain.Report.Markdown(report.English), out.Report.Markdown(report.English))
