@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 	write("p.go", sample)
 	write("p_test.go", "package p\n\nimport \"testing\"\n\nfunc TestMax(t *testing.T) {\n\tif Max(1, 2) != 2 || Max(2, 1) != 2 {\n\t\tt.Fail()\n\t}\n}\n")
 	t.Chdir(dir)
-	share, err := run(t.Context(), ".", 0, 1, time.Minute)
+	share, err := run(t.Context(), ".", nil, 0, 1, time.Minute)
 	require.NoError(t, err)
 	require.InDelta(t, 0.5, share, 0, "with equal numbers either way is right")
 	src, err := os.ReadFile("p.go")

@@ -1,9 +1,9 @@
 // Copyright 2026 The Gardefou Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command mutate changes one thing at a time in a package and runs the package's tests:
-// a change that no test notices, a survivor, is a line that no test holds. The files
-// themselves are not touched.
+// Command mutate changes one thing at a time in a package and runs the package's tests,
+// then those of the other packages named: a change that no test notices, a survivor, is a
+// line that no test holds. The files themselves are not touched.
 //
 //	go run ./internal/mutate -sample 100 ./callbacks ./guards
 package main
@@ -36,7 +36,7 @@ func mutate() int {
 	defer stop()
 	failed := false
 	for _, dir := range flag.Args() {
-		share, err := run(ctx, dir, *sample, *seed, *timeout)
+		share, err := run(ctx, dir, flag.Args(), *sample, *seed, *timeout)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "mutate:", err)
 			return 1
@@ -50,7 +50,7 @@ func mutate() int {
 }
 
 // run tries the changes of one package and returns the share that was noticed.
-func run(ctx context.Context, dir string, sample int, seed uint64, timeout time.Duration) (float64, error) {
+func run(ctx context.Context, dir string, tests []string, sample int, seed uint64, timeout time.Duration) (float64, error) {
 	changes, err := changesOf(dir)
 	if err != nil {
 		return 0, err
@@ -64,7 +64,7 @@ func run(ctx context.Context, dir string, sample int, seed uint64, timeout time.
 	var noticed, invalid int
 	var survivors []string
 	for i, c := range changes {
-		got, err := try(ctx, dir, c, timeout)
+		got, err := try(ctx, ownFirst(dir, tests), c, timeout)
 		if err != nil {
 			return 0, err
 		}
@@ -100,8 +100,14 @@ const (
 	isInvalid
 )
 
-// try runs the tests of dir with one change laid over its file.
-func try(ctx context.Context, dir string, c change, timeout time.Duration) (verdict, error) {
+// ownFirst puts the package's own tests, which know it best, before the others'.
+func ownFirst(dir string, tests []string) []string {
+	return append([]string{dir}, slices.DeleteFunc(slices.Clone(tests), func(d string) bool { return d == dir })...)
+}
+
+// try runs tests, one package after the other, with one change laid over its file until
+// one notices.
+func try(ctx context.Context, tests []string, c change, timeout time.Duration) (verdict, error) {
 	tmp, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return 0, err
@@ -119,16 +125,18 @@ func try(ctx context.Context, dir string, c change, timeout time.Duration) (verd
 	if err := errors.Join(os.WriteFile(mutated, c.source(), 0o600), os.WriteFile(overlay, layers, 0o600)); err != nil {
 		return 0, err
 	}
-	args := []string{"test", "-vet=off", "-short", "-failfast", "-count=1", "-timeout", timeout.String(), "-overlay", overlay, "./" + filepath.ToSlash(filepath.Clean(dir))}
-	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput() //nolint:gosec // go itself
-	switch {
-	case ctx.Err() != nil:
-		return 0, ctx.Err()
-	case err == nil:
-		return isSurvivor, nil
-	case strings.Contains(string(out), "[build failed]") || strings.Contains(string(out), "[setup failed]"):
-		return isInvalid, nil
-	default:
-		return isNoticed, nil
+	for _, dir := range tests {
+		args := []string{"test", "-vet=off", "-short", "-failfast", "-count=1", "-timeout", timeout.String(), "-overlay", overlay, "./" + filepath.ToSlash(filepath.Clean(dir))}
+		out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput() //nolint:gosec // go itself
+		switch {
+		case ctx.Err() != nil:
+			return 0, ctx.Err()
+		case err == nil:
+		case strings.Contains(string(out), "[build failed]") || strings.Contains(string(out), "[setup failed]"):
+			return isInvalid, nil
+		default:
+			return isNoticed, nil
+		}
 	}
+	return isSurvivor, nil
 }
