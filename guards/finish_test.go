@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/tool"
+	"google.golang.org/adk/v2/tool/functiontool"
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/callbacks/callbackstest"
@@ -145,6 +146,24 @@ func TestFinishLeavesTheCheckToTheTool(t *testing.T) {
 			require.NoError(t, out.err)
 			require.Equal(t, []map[string]any{{"error": "unknown evidence"}, {"result": "ok"}}, responses(out.events))
 		})
+	}
+}
+
+// A tool made of a Go struct says "" where it has no error: that is an accepted finish.
+func TestFinishTakesAnEmptyErrorForNone(t *testing.T) {
+	type verdict struct {
+		Error string `json:"error"`
+	}
+	for _, limits := range [][]callbacks.Guard{nil, {guards.CallBudget(1), guards.Landing()}} {
+		report, err := functiontool.New(functiontool.Config{Name: "report", Description: "Ends the work."}, func(agent.Context, struct{}) (verdict, error) { return verdict{}, nil })
+		require.NoError(t, err)
+		m := callbackstest.Script(callbackstest.Call("report", map[string]any{})).Repeat()
+		a, err := callbacks.New(append([]callbacks.Guard{guards.Finish("report", nil)}, limits...)...).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{report}})
+		require.NoError(t, err)
+		out := play(t, a)
+		require.NoError(t, out.err)
+		require.Equal(t, 1, m.Calls())
+		require.Equal(t, []map[string]any{{"error": ""}}, responses(out.events))
 	}
 }
 

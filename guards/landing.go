@@ -257,8 +257,14 @@ func (l *landing) afterTool(ctx agent.Context, t tool.Tool, _, result map[string
 	return nil, nil
 }
 
+// succeeded reports whether a tool did what it was called for. A tool made of a Go struct
+// with an Error field says "" where it has none to report.
 func succeeded(result map[string]any, err error) bool {
-	return err == nil && result != nil && result["error"] == nil
+	if err != nil || result == nil {
+		return false
+	}
+	failure := result["error"]
+	return failure == nil || failure == ""
 }
 
 // endAgent makes the result of this tool call the agent's last event.

@@ -184,12 +184,15 @@ func (s *scope) refuse(ctx agent.Context, assigned []string) *callbacks.Refusal 
 // afterTool takes out of a search's result what is not assigned. A result that is not
 // as said is withheld.
 func (s *scope) afterTool(ctx agent.Context, t tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
-	if err != nil || result == nil || result["error"] != nil {
+	if err != nil || result == nil {
 		return nil, nil
 	}
 	for _, search := range s.o.Searches {
 		if search.Tool != t.Name() {
 			continue
+		}
+		if result[search.List] == nil && !succeeded(result, nil) {
+			continue // a failure with nothing to filter
 		}
 		entries, ok := plainList(result[search.List])
 		if !ok {

@@ -90,13 +90,17 @@ func TestScopeFiltersSearches(t *testing.T) {
 		guard        callbacks.Guard
 		result, want map[string]any
 	}{
-		"entries":         {byID, map[string]any{"hits": []any{map[string]any{"id": "a"}, map[string]any{"id": "x"}, map[string]any{}, "b"}}, map[string]any{"hits": []any{map[string]any{"id": "a"}}}},
-		"Go structs":      {byID, map[string]any{"hits": []hit{{"x", "X"}, {"b", "B"}}}, map[string]any{"hits": []any{map[string]any{"id": "b", "title": "B"}}}},
-		"values":          {plain, map[string]any{"hits": []string{"x", "a"}}, map[string]any{"hits": []any{"a"}}},
-		"nothing left":    {plain, map[string]any{"hits": []any{"x"}}, map[string]any{"hits": []any{}}},
-		"an error":        {plain, map[string]any{"error": "index down"}, map[string]any{"error": "index down"}},
-		"another shape":   {plain, map[string]any{"documents": []any{"x"}}, map[string]any{"error": "refused: the result can't be limited to your scope"}},
-		"not even a list": {plain, map[string]any{"hits": "x"}, map[string]any{"error": "refused: the result can't be limited to your scope"}},
+		"entries":                 {byID, map[string]any{"hits": []any{map[string]any{"id": "a"}, map[string]any{"id": "x"}, map[string]any{}, "b"}}, map[string]any{"hits": []any{map[string]any{"id": "a"}}}},
+		"Go structs":              {byID, map[string]any{"hits": []hit{{"x", "X"}, {"b", "B"}}}, map[string]any{"hits": []any{map[string]any{"id": "b", "title": "B"}}}},
+		"values":                  {plain, map[string]any{"hits": []string{"x", "a"}}, map[string]any{"hits": []any{"a"}}},
+		"nothing left":            {plain, map[string]any{"hits": []any{"x"}}, map[string]any{"hits": []any{}}},
+		"an error":                {plain, map[string]any{"error": "index down"}, map[string]any{"error": "index down"}},
+		"an error and a list":     {plain, map[string]any{"error": "index old", "hits": []any{"x", "a"}}, map[string]any{"error": "index old", "hits": []any{"a"}}},
+		"no error and a list":     {plain, map[string]any{"error": "", "hits": []string{"x", "a"}}, map[string]any{"error": "", "hits": []any{"a"}}},
+		"an error, an empty list": {plain, map[string]any{"error": "index down", "hits": nil}, map[string]any{"error": "index down", "hits": nil}},
+		"no error and no list":    {plain, map[string]any{"error": "", "documents": []any{"x"}}, map[string]any{"error": "refused: the result can't be limited to your scope"}},
+		"another shape":           {plain, map[string]any{"documents": []any{"x"}}, map[string]any{"error": "refused: the result can't be limited to your scope"}},
+		"not even a list":         {plain, map[string]any{"hits": "x"}, map[string]any{"error": "refused: the result can't be limited to your scope"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, tc.want, callbackstest.AfterTool(t, tc.guard, callbackstest.Tool("search"), nil, tc.result, nil))

@@ -52,7 +52,7 @@ func Stash(prefix string) callbacks.Guard {
 		Name: "stash",
 		AfterTool: func(ctx agent.Context, t tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
 			name, ok := strings.CutPrefix(t.Name(), prefix)
-			if !ok || err != nil || result == nil || result["error"] != nil {
+			if !ok || !succeeded(result, err) {
 				return nil, nil
 			}
 			// The top level is the chain's copy and later hooks may change it; what hangs

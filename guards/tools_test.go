@@ -180,7 +180,7 @@ func TestArgsMatrix(t *testing.T) {
 }
 
 func TestStashKeepsGoodResultsOnly(t *testing.T) {
-	answers := []map[string]any{{"n": 1.0, "deep": map[string]any{"k": "v"}}, {"error": "no"}, nil}
+	answers := []map[string]any{{"n": 1.0, "error": "", "deep": map[string]any{"k": "v"}}, {"error": "no"}, nil}
 	i := 0
 	mk := func() tool.Tool {
 		i = 0
@@ -202,7 +202,7 @@ func TestStashKeepsGoodResultsOnly(t *testing.T) {
 		},
 		Check: func(t *testing.T, tr *callbackstest.Trial) {
 			require.NoError(t, tr.Err)
-			want := map[string]any{"n": 1.0, "deep": map[string]any{"k": "v"}}
+			want := map[string]any{"n": 1.0, "error": "", "deep": map[string]any{"k": "v"}}
 			ctx := callbackstest.InRun(t, tr.Run)
 			require.Equal(t, map[string]map[string]any{"registry": want}, guards.Stashed(ctx))
 			if tr.Topology != callbackstest.TopologyAgentTool { // ADK forwards no state out of an agent tool
