@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/store"
 )
 
 // The numbered hostile cases are those of the due-diligence paper.
@@ -88,6 +89,15 @@ func TestSecretsStayOut(t *testing.T) {
 		r := command(t, args...)
 		require.Equal(t, exitRefused, r.code)
 		require.NotContains(t, r.stderr, password)
+	}
+
+	for _, address := range []string{"redis://user:" + password + "@127.0.0.1:1", "redis://:" + password + "%zz@127.0.0.1:1", "redis:user:" + password + "@127.0.0.1"} {
+		dir := t.TempDir()
+		r := command(t, "-o", dir, "--ledger", address, "Transports Kervalec")
+		require.Equal(t, exitOK, r.code, r.stderr)
+		require.FileExists(t, filepath.Join(dir, store.Folder, store.RunFile))
+		require.NotContains(t, contents(t, r, dir), password)
+		require.Equal(t, exitOK, command(t, "resume", dir).code, "without a budget the ledger is not needed")
 	}
 }
 

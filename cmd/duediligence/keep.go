@@ -4,10 +4,12 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +45,7 @@ type settings struct {
 	SoftBudget   string            `json:"soft_budget,omitempty"`
 	TargetBudget string            `json:"target_budget,omitempty"`
 	Ledger       string            `json:"ledger,omitempty"`
+	LedgerLogin  bool              `json:"ledger_login,omitempty"` // Ledger had a user or password, which is not kept
 	PriceFile    string            `json:"price_file,omitempty"`
 	Lang         string            `json:"lang"`
 	Since        string            `json:"since,omitempty"`
@@ -54,23 +57,54 @@ func (f *flags) settings(lang text.Lang, c *sources.Client) settings {
 	if mode, dir, found := strings.Cut(source, ":"); found {
 		source = mode + ":" + absolute(dir)
 	}
-	ledgerFlag := f.ledger
-	if path, found := strings.CutPrefix(ledgerFlag, "file:"); found {
-		ledgerFlag = "file:" + absolute(path)
-	}
+	place, login := ledgerPlace(f.ledger)
 	return settings{
 		Model: f.model, BaseURL: f.baseURL, ModelTimeout: f.modelTimeout, Source: source, SourceURLs: f.sourceURLs, AllowPrivate: f.allowPrivate,
 		Cache: absolute(f.cache), AsOf: c.AsOf().Format(time.DateOnly), ModelFile: absolute(f.modelFile), MaxCalls: f.maxCalls, Timeout: f.timeout,
-		Budget: f.budget, SoftBudget: f.softBudget, TargetBudget: f.targetBudget, Ledger: ledgerFlag, PriceFile: absolute(f.priceFile),
+		Budget: f.budget, SoftBudget: f.softBudget, TargetBudget: f.targetBudget, Ledger: place, LedgerLogin: login, PriceFile: absolute(f.priceFile),
 		Lang: string(lang), Since: absolute(f.since), Purchases: f.purchases,
 	}
+}
+
+// ledgerPlace is a ledger as it may be kept: a path that means the same from another
+// folder, an address without the user and password, and whether it had any.
+func ledgerPlace(flag string) (place string, login bool) {
+	if path, found := strings.CutPrefix(flag, "file:"); found {
+		return "file:" + absolute(path), false
+	}
+	if !strings.Contains(flag, "@") {
+		return flag, false
+	}
+	u, err := url.Parse(flag)
+	if err != nil || u.User == nil { // what of it is a password nobody can tell
+		scheme, _, _ := strings.Cut(flag, ":")
+		return scheme + "://", true
+	}
+	u.User = nil
+	return u.String(), true
+}
+
+// restoreLedger takes the ledger the run was begun with, and from the flag only the login
+// that is not kept: another ledger would know nothing of what was spent.
+func (f *flags) restoreLedger(s settings, given func(name string) bool) error {
+	flag := f.ledger
+	f.ledger = s.Ledger
+	if given("ledger") {
+		if place, _ := ledgerPlace(flag); place != s.Ledger {
+			return refuse("--ledger: the run was begun with %s", cmp.Or(s.Ledger, "the ledger in its folder"))
+		}
+		f.ledger = flag
+	} else if s.LedgerLogin && s.Budget != "" {
+		return refuse("the user and password of the ledger at %s are not kept; give them again: --ledger with the whole address", s.Ledger)
+	}
+	return nil
 }
 
 // restore sets the flags to what the run was begun with, but for those given now.
 func (f *flags) restore(s settings, given func(name string) bool) {
 	f.model, f.baseURL, f.modelTimeout, f.source, f.sourceURLs, f.allowPrivate = s.Model, s.BaseURL, s.ModelTimeout, s.Source, s.SourceURLs, s.AllowPrivate
 	f.cache, f.asOf, f.modelFile, f.softBudget, f.targetBudget = s.Cache, s.AsOf, s.ModelFile, s.SoftBudget, s.TargetBudget
-	f.ledger, f.priceFile, f.lang, f.since, f.purchases = s.Ledger, s.PriceFile, s.Lang, s.Since, s.Purchases
+	f.priceFile, f.lang, f.since, f.purchases = s.PriceFile, s.Lang, s.Since, s.Purchases
 	if given("budget") {
 		f.raise = f.budget
 	}

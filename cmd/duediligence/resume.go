@@ -36,6 +36,7 @@ func newResumeCommand() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.budget, "budget", "", "what the run may spend in all, in USD, or how much more with a + before it: +0.05")
+	fl.StringVar(&f.ledger, "ledger", "", "the ledger the run was begun with; needed where its address holds a password, which is not kept")
 	fl.DurationVar(&f.timeout, "timeout", 0, "time allowed from now on (default: as before)")
 	fl.IntVar(&f.maxCalls, "max-calls", 0, "model calls allowed from now on (default: as before)")
 	fl.StringVar(&f.format, "format", "md", "format of the report on stdout: md, json, html or csv")
@@ -56,6 +57,9 @@ func (f *flags) resume(ctx context.Context, dir string, given func(string) bool,
 		return keptError(dir, err)
 	}
 	f.restore(s, given)
+	if err := f.restoreLedger(s, given); err != nil {
+		return err
+	}
 	switch {
 	case f.raise != "" && f.budget == "":
 		return refuse("--budget: the run was begun without one")

@@ -4,11 +4,14 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -27,6 +30,7 @@ import (
 
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/guards/ledger"
+	"github.com/gardefou/gardefou/internal/redistest"
 	"github.com/gardefou/gardefou/internal/standin"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/store"
@@ -155,6 +159,46 @@ func TestResumeAfterTheBudget(t *testing.T) {
 		require.Equal(t, exitRefused, command(t, append([]string{"resume"}, args...)...).code, name)
 	}
 	require.Equal(t, calls, asked.all())
+}
+
+// A ledger with a password: the run in the folder knows where it is and not the password,
+// and goes on with that ledger only.
+func TestResumeWithALedgerThatAsksForAPassword(t *testing.T) {
+	const password = "hunter2hunter2"
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	s := standin.Gemini(t, offline.Model{}, nil)
+	s.Dear = true
+	redis := redistest.StartWith(t, "--appendonly", "yes", "--appendfsync", "always")
+	other := redistest.StartWith(t, "--appendonly", "yes", "--appendfsync", "always")
+	conn, err := net.Dial("tcp", redis.Addr)
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "CONFIG SET requirepass %s\r\n", password)
+	require.NoError(t, err)
+	reply, err := bufio.NewReader(conn).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "+OK\r\n", reply)
+
+	dir := t.TempDir()
+	address := "redis://default:" + password + "@" + redis.Addr
+	stopped := command(t, runArgs(s.URL, dir, "--budget", "0.01", "--ledger", address)...)
+	require.Equal(t, exitExhausted, stopped.code, stopped.stderr)
+	require.NotContains(t, contents(t, stopped, dir), password)
+	require.Contains(t, file(t, dir, store.Folder, store.RunFile), "redis://"+redis.Addr)
+
+	s.Dear = false
+	forgotten := command(t, "resume", dir, "--budget", "+1")
+	require.Equal(t, exitRefused, forgotten.code)
+	require.Contains(t, forgotten.stderr, "--ledger")
+	for _, wrong := range []string{"redis://default:" + password + "@" + other.Addr, "memory", ""} {
+		r := command(t, "resume", dir, "--budget", "+1", "--ledger", wrong)
+		require.Equal(t, exitRefused, r.code, "another ledger knows nothing of what was spent")
+		require.NotContains(t, r.stderr, password)
+	}
+	require.Equal(t, exitExhausted, command(t, "resume", dir, "--ledger", address).code, "what was spent stays spent")
+	resumed := command(t, "resume", dir, "--budget", "+1", "--ledger", address)
+	require.Equal(t, exitOK, resumed.code, resumed.stderr)
+	require.NotContains(t, contents(t, resumed, dir), password)
 }
 
 // What is kept on disk is masked, whatever a model writes, and nobody else may read it. The
