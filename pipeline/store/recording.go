@@ -27,11 +27,20 @@ type Recording struct {
 	mu      sync.Mutex
 	answers map[string][]*genai.Content // by agent
 	played  map[string]int
-	results map[string]map[string]any // by call id
+	live    map[string]bool // agents whose last answer was new
+	results map[call]map[string]any
+}
+
+// A call is one of those in an agent's answer, counted from 1. Its id alone names none:
+// some servers number the calls of each answer anew.
+type call struct {
+	agent    string
+	answer   int
+	tool, id string
 }
 
 func newRecording() *Recording {
-	return &Recording{answers: make(map[string][]*genai.Content), played: make(map[string]int), results: make(map[string]map[string]any)}
+	return &Recording{answers: make(map[string][]*genai.Content), played: make(map[string]int), live: make(map[string]bool), results: make(map[call]map[string]any)}
 }
 
 // add takes the events of one attempt in. An attempt begins with what those before it
@@ -44,7 +53,7 @@ func (r *Recording) add(events session.Events) {
 		}
 		for _, p := range ev.Content.Parts {
 			if p != nil && p.FunctionResponse != nil && p.FunctionResponse.ID != "" {
-				r.results[p.FunctionResponse.ID] = p.FunctionResponse.Response
+				r.results[call{ev.Author, len(answers[ev.Author]), p.FunctionResponse.Name, p.FunctionResponse.ID}] = p.FunctionResponse.Response
 			}
 		}
 		if isAnswer(ev) {
@@ -122,16 +131,21 @@ func (r *Recording) next(agentName string) *genai.Content {
 	defer r.mu.Unlock()
 	n := r.played[agentName]
 	if n >= len(r.answers[agentName]) {
+		r.live[agentName] = true
 		return nil
 	}
 	r.played[agentName]++
 	return r.answers[agentName][n]
 }
 
-func (r *Recording) result(callID string) (map[string]any, bool) {
+// result is what a call of the answer that was played last returned.
+func (r *Recording) result(agentName, toolName, callID string) (map[string]any, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	res, ok := r.results[callID]
+	if r.live[agentName] {
+		return nil, false
+	}
+	res, ok := r.results[call{agentName, r.played[agentName], toolName, callID}]
 	return res, ok && res["error"] == nil
 }
 
@@ -177,7 +191,7 @@ func (t *replayedTool) ProcessRequest(ctx agent.Context, req *model.LLMRequest) 
 
 // Run returns the recorded result or calls the tool.
 func (t *replayedTool) Run(ctx agent.Context, args any) (map[string]any, error) {
-	if res, ok := t.r.result(ctx.FunctionCallID()); ok {
+	if res, ok := t.r.result(ctx.AgentName(), t.Name(), ctx.FunctionCallID()); ok {
 		return res, nil
 	}
 	return t.functionTool.Run(ctx, args)

@@ -111,6 +111,40 @@ func TestResume(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// A server that numbers the calls of each answer anew: each call gets its own result again,
+// and one of a new answer is made.
+func TestCallIDsThatRepeat(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	s := create(t, dir)
+	lookupOf := func(q string) callbackstest.Turn {
+		turn := callbackstest.Call("lookup", map[string]any{"q": q})
+		turn.Parts[0].FunctionCall.ID = "call_0"
+		return turn
+	}
+	lookup := func() *callbackstest.FakeTool {
+		return callbackstest.ToolFunc("lookup", func(_ agent.Context, args map[string]any) (map[string]any, error) {
+			return map[string]any{"about": args["q"]}, nil
+		})
+	}
+	first := lookup()
+	attempt(t, s, callbackstest.Script(lookupOf("a"), lookupOf("b")), first, stopAt(2))
+	require.Len(t, first.Calls(), 2)
+
+	s = reopen(t, dir, s)
+	again := lookup()
+	var told []any
+	hear := callbacks.Guard{Name: "hear", AfterTool: func(_ agent.Context, _ tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
+		told = append(told, result["about"])
+		return nil, err
+	}}
+	recorded, out := attempt(t, s, callbackstest.Script(lookupOf("c"), callbackstest.Say("found")), again, hear)
+	require.Equal(t, 2, recorded)
+	require.Equal(t, callbacks.StatusDone, out.Status)
+	require.Equal(t, []any{"a", "b", "c"}, told)
+	require.Len(t, again.Calls(), 1, "only the new one is made")
+	require.NoError(t, s.Close())
+}
+
 func TestOneProcessAtATime(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	_, err := store.Open(dir)
@@ -137,6 +171,9 @@ func TestDamagedRun(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, store.RunFile), []byte(data), 0o600))
 			_, err := store.Open(dir)
 			require.Error(t, err)
+			s, err := store.Create(dir, store.Run{ID: "R2"})
+			require.NoError(t, err, "the folder was let go of")
+			require.NoError(t, s.Close())
 		})
 	}
 	t.Run("no database", func(t *testing.T) {
