@@ -125,23 +125,18 @@ func Create(dir string, r Run) (*Store, error) {
 // Open opens the run that dir holds. The error matches [ErrNoRun] or [ErrInUse] where it
 // is one of these.
 func Open(dir string) (*Store, error) {
-	data, err := os.ReadFile(filepath.Join(dir, RunFile)) //nolint:gosec // the folder is the caller's to choose
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("store: %s: %w", dir, ErrNoRun)
+	// A folder that holds no run gets no lock file.
+	if _, err := os.Stat(filepath.Join(dir, RunFile)); err != nil {
+		return nil, runFileError(dir, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	var r Run
-	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("store: %s: %w", RunFile, err)
-	}
-	if r.Version != version || r.ID == "" {
-		return nil, fmt.Errorf("store: %s is of a version this program does not know: %d", RunFile, r.Version)
-	}
+	// What is read before the folder is ours may be changed by who has it.
 	lock, err := lockFolder(dir)
 	if err != nil {
 		return nil, err
+	}
+	r, err := readRun(dir)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
 	}
 	s, err := open(dir)
 	if err != nil {
@@ -149,6 +144,28 @@ func Open(dir string) (*Store, error) {
 	}
 	s.lock, s.run = lock, r
 	return s, nil
+}
+
+func readRun(dir string) (Run, error) {
+	var r Run
+	data, err := os.ReadFile(filepath.Join(dir, RunFile)) //nolint:gosec // the folder is the caller's to choose
+	if err != nil {
+		return r, runFileError(dir, err)
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("store: %s: %w", RunFile, err)
+	}
+	if r.Version != version || r.ID == "" {
+		return r, fmt.Errorf("store: %s is of a version this program does not know: %d", RunFile, r.Version)
+	}
+	return r, nil
+}
+
+func runFileError(dir string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("store: %s: %w", dir, ErrNoRun)
+	}
+	return fmt.Errorf("store: %w", err)
 }
 
 // open opens the sessions alone. The file is locked as long as it is open.
