@@ -5,12 +5,15 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,7 +54,7 @@ func OpenFile(path string, o FileOptions) (*File, error) {
 	s := &fileSink{path: path, max: o.MaxBytes}
 	last, err := s.open()
 	if err == nil && s.regular && s.size == 0 && last.head.Seq == 0 {
-		last.head, last.closed, err = putAside(path)
+		last.head, last.closed, err = lastAside(path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -192,19 +195,20 @@ func (s *fileSink) full(n int) bool {
 	return s.regular && s.max > 0 && s.size > 0 && s.size+int64(n) > s.max
 }
 
-// next puts the file aside under the next number and begins a new one. One that can't
-// be renamed goes on growing.
+// next puts the file aside under the number after the highest that is there, also where
+// earlier files were taken away, and begins a new one. One that can't be renamed goes on
+// growing.
 func (s *fileSink) next() error {
-	var aside string
-	for n := 1; ; n++ {
-		aside = numbered(s.path, n)
-		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
-			break
-		} else if err != nil {
-			return fmt.Errorf("journal: %w", err)
-		}
+	numbers, err := putAside(s.path)
+	if err != nil {
+		return err
 	}
-	err := errors.Join(s.f.Sync(), s.f.Close())
+	n := 1
+	if len(numbers) > 0 {
+		n = numbers[len(numbers)-1] + 1
+	}
+	aside := numbered(s.path, n)
+	err = errors.Join(s.f.Sync(), s.f.Close())
 	s.f = nil
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -222,28 +226,47 @@ func numbered(path string, n int) string {
 	return fmt.Sprintf("%s.%06d%s", strings.TrimSuffix(path, ext), n, ext)
 }
 
-// Files returns the files of the journal at path in the order they were written: those
-// put aside and path itself, as far as they are there.
-func Files(path string) []string {
-	var files []string
-	for n := 1; ; n++ {
-		aside := numbered(path, n)
-		if _, err := os.Lstat(aside); err != nil {
-			break
+// putAside returns the numbers of the files that were put aside and are there, the oldest
+// first.
+func putAside(path string) ([]int, error) {
+	dir, name := filepath.Split(path)
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	ext := filepath.Ext(name)
+	before := strings.TrimSuffix(name, ext) + "."
+	var numbers []int
+	for _, e := range entries {
+		digits := strings.TrimSuffix(strings.TrimPrefix(e.Name(), before), ext)
+		if n, err := strconv.ParseInt(digits, 10, 32); err == nil && n > 0 && e.Name() == filepath.Base(numbered(name, int(n))) {
+			numbers = append(numbers, int(n))
 		}
-		files = append(files, aside)
+	}
+	slices.Sort(numbers)
+	return numbers, nil
+}
+
+// Files returns the files of the journal at path in the order they were written: those
+// put aside that are still there, and path itself. Of a folder that can't be read it
+// returns path alone.
+func Files(path string) []string {
+	numbers, _ := putAside(path)
+	var files []string
+	for _, n := range numbers {
+		files = append(files, numbered(path, n))
 	}
 	return append(files, path)
 }
 
-// putAside returns where the last file that was put aside ends: a crash may come before
+// lastAside returns where the last file that was put aside ends: a crash may come before
 // the next one is begun.
-func putAside(path string) (Head, bool, error) {
-	files := Files(path)
-	if len(files) < 2 {
-		return Head{}, false, nil
+func lastAside(path string) (Head, bool, error) {
+	numbers, err := putAside(path)
+	if err != nil || len(numbers) == 0 {
+		return Head{}, false, err
 	}
-	f, err := os.Open(files[len(files)-2])
+	f, err := os.Open(numbered(path, numbers[len(numbers)-1]))
 	if err != nil {
 		return Head{}, false, fmt.Errorf("journal: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -101,6 +102,44 @@ func TestRotationKeepsTheChain(t *testing.T) {
 	next := openFile(t, path, 1500)
 	require.NoError(t, next.Close())
 	require.True(t, verifyFiles(t, journal.Files(path)...).OK())
+}
+
+// An operator takes the first files away, and one in the middle: no number is used again,
+// so that what is left stays in the order it was written.
+func TestArchivedFilesKeepTheirNumbers(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "j.jsonl")
+	for _, other := range []string{"j.7.jsonl", "j.0000009.jsonl", "j.-00001.jsonl", "j.000000.jsonl", "j.999999999999.jsonl", "k.000050.jsonl", "j.000050.txt", "000050"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, other), nil, 0o600))
+	}
+	f := openFile(t, path, 1500)
+	write(t, f.Writer, 60, "x")
+	before := journal.Files(path)
+	require.Greater(t, len(before), 4)
+	require.Equal(t, filepath.Join(dir, "j.000001.jsonl"), before[0])
+	gone := []string{before[0], before[1], before[3]}
+	for _, name := range gone {
+		require.NoError(t, os.Remove(name))
+	}
+	write(t, f.Writer, 60, "y")
+	require.NoError(t, f.Close())
+
+	after := journal.Files(path)
+	for _, name := range gone {
+		require.NotContains(t, after, name)
+	}
+	require.Subset(t, after, []string{before[2], before[4]})
+	require.True(t, slices.IsSorted(after[:len(after)-1]))
+	require.Greater(t, len(after), len(before))
+	r := verifyFiles(t, after[1:]...) // after the gap in the middle it is whole
+	require.Len(t, r.Faults, 1, "only the beginning is missing: %v", r.Faults)
+	require.Equal(t, f.Head(), r.Head)
+
+	// The next one after a crash goes on after the last of them.
+	require.NoError(t, os.Remove(path))
+	next := openFile(t, path, 1500)
+	require.NoError(t, next.Close())
+	require.Len(t, verifyFiles(t, journal.Files(path)[1:]...).Faults, 1)
 }
 
 func TestASecondWriterIsRefused(t *testing.T) {
