@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,7 +22,7 @@ import (
 // the request's JSON has no more tokens than bytes; declarations and schemas count
 // twice, as providers rewrite them.
 func (s *spend) bound(req *model.LLMRequest, quote prices.Quote) (prices.Bound, string, error) {
-	b := prices.Bound{Output: s.o.MaxOutput, TextInput: true, TextOutput: true}
+	b := prices.Bound{Output: s.o.MaxOutput, TextInput: true, TextOutput: textOutput(req.Config, quote)}
 	if most := quote.MaxOutput(); most > 0 {
 		b.Output = most
 	}
@@ -58,6 +59,15 @@ func (s *spend) bound(req *model.LLMRequest, quote prices.Quote) (prices.Bound, 
 		return b, "", fmt.Errorf("%w: the price table has no context window for it", prices.ErrUnbounded)
 	}
 	return b, method, nil
+}
+
+// textOutput reports whether the answer costs what text costs: because the request asks
+// for nothing else, or, where it doesn't say, because images cost no more.
+func textOutput(cfg *genai.GenerateContentConfig, quote prices.Quote) bool {
+	if cfg == nil || len(cfg.ResponseModalities) == 0 {
+		return !quote.ImagesCostMore()
+	}
+	return !slices.ContainsFunc(cfg.ResponseModalities, func(m string) bool { return m != string(genai.ModalityText) })
 }
 
 // requestSize adds up how long the JSON of a request can be, without making it: never

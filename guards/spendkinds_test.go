@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
@@ -241,6 +242,81 @@ func TestSpendKindUnboundedRequest(t *testing.T) {
 			req.Config = &genai.GenerateContentConfig{Tools: []*genai.Tool{server}}
 			_, _, err := pay(t, &answering{name: "m"}, guards.SpendOptions{Prices: tokens(t, "gemini")}, req)
 			require.ErrorIs(t, err, prices.ErrUnbounded)
+		})
+	}
+}
+
+// A token of an image costs twelve times one of text: it is reserved where an image may
+// come, and charged where one came.
+func TestSpendKindImageAtThePriceOfText(t *testing.T) {
+	type (
+		u       = genai.GenerateContentResponseUsageMetadata
+		details = []*genai.ModalityTokenCount
+	)
+	const text, image = 2_500, 30_000 // in nano, per token of gemini-2.5-flash-image
+	for name, tc := range map[string]struct {
+		modalities []string
+		usage      u
+		reserved   ledger.Nano // for output
+		charged    ledger.Nano
+	}{
+		"it doesn't say":             {nil, u{PromptTokenCount: 10, CandidatesTokenCount: 1310, TotalTokenCount: 1320, CandidatesTokensDetails: details{{Modality: "IMAGE", TokenCount: 1290}}}, 32768 * image, 3_000 + 1290*image + 20*text},
+		"text and images":            {[]string{"TEXT", "IMAGE"}, u{PromptTokenCount: 10, CandidatesTokenCount: 1310, CandidatesTokensDetails: details{{Modality: "TEXT", TokenCount: 20}, nil, {Modality: "IMAGE", TokenCount: 1000}, {Modality: "IMAGE", TokenCount: 290}}}, 32768 * image, 3_000 + 1290*image + 20*text},
+		"as much as it may":          {nil, u{PromptTokenCount: 10, CandidatesTokenCount: 32768, CandidatesTokensDetails: details{{Modality: "IMAGE", TokenCount: 32768}}}, 32768 * image, 3_000 + 32768*image},
+		"text alone":                 {[]string{"TEXT"}, u{PromptTokenCount: 10, CandidatesTokenCount: 20}, 32768 * text, 3_000 + 20*text},
+		"thoughts are no image":      {nil, u{PromptTokenCount: 10, CandidatesTokenCount: 100, ThoughtsTokenCount: 50, CandidatesTokensDetails: details{{Modality: "IMAGE", TokenCount: 1000}}}, 32768 * image, 3_000 + 100*image + 50*text},
+		"more than was written":      {nil, u{PromptTokenCount: 10, CandidatesTokenCount: 100, CandidatesTokensDetails: details{{Modality: "IMAGE", TokenCount: 1000}}}, 32768 * image, 3_000 + 100*image},
+		"one that nobody knows":      {[]string{"text"}, u{PromptTokenCount: 10, CandidatesTokenCount: 20}, 32768 * image, 3_000 + 20*text},
+		"one that was not asked for": {[]string{"TEXT", "TEXT"}, u{PromptTokenCount: 10, CandidatesTokenCount: 20, CandidatesTokensDetails: details{{Modality: "IMAGE", TokenCount: 20}}}, 32768 * text, 3_000 + 20*image},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := prompt("x")
+			req.Config = &genai.GenerateContentConfig{ResponseModalities: tc.modalities}
+			b, line, err := pay(t, &answering{name: "gemini-2.5-flash-image", usage: &tc.usage}, guards.SpendOptions{Now: func() time.Time { return time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC) }}, req)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, line.Reserved, tc.reserved)
+			require.Less(t, line.Reserved, tc.reserved+usd(t, "0.001"), "the prompt is short")
+			require.Equal(t, tc.charged.String(), b.Spent.String())
+			require.Zero(t, b.Overrun)
+		})
+	}
+}
+
+// Prices in units that are not applied stop what they are for, and not a model that
+// writes text.
+func TestSpendKindUnappliedPriceOfAnImage(t *testing.T) {
+	table := func(field string) *prices.Table {
+		t.Helper()
+		table, err := prices.New("test", "2026-11-01", prices.Row{
+			Backend: "gemini", Model: "m", Rates: prices.Rates{Input: 1_000_000, Output: 10_000_000}, Unapplied: []string{field},
+			MaxInput: 1_000_000, MaxOutput: 8000, Source: []string{"test"}, AsOf: "2026-11-01",
+		})
+		require.NoError(t, err)
+		return table
+	}
+	for name, tc := range map[string]struct {
+		field      string
+		modalities []string
+		refused    bool
+	}{
+		"of characters":            {"input_cost_per_character", nil, false},
+		"of an image read":         {"input_cost_per_image", nil, false},
+		"of an image written":      {"output_cost_per_image", nil, true},
+		"where text is asked for":  {"output_cost_per_image", []string{"TEXT"}, false},
+		"where sound is asked for": {"output_cost_per_audio_token", []string{"AUDIO"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &answering{name: "m", usage: &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: 10, CandidatesTokenCount: 20}}
+			req := prompt("x")
+			req.Config = &genai.GenerateContentConfig{ResponseModalities: tc.modalities}
+			b, _, err := pay(t, m, guards.SpendOptions{Prices: table(tc.field)}, req)
+			if tc.refused {
+				require.ErrorIs(t, err, prices.ErrUnbounded)
+				require.Empty(t, m.seen)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, ledger.Nano(10_000+200_000), b.Spent)
 		})
 	}
 }

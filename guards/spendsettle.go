@@ -145,5 +145,15 @@ func usageOf(backend string, u *genai.GenerateContentResponseUsageMetadata) pric
 	}
 	// Where the total says more, the total is right.
 	out = max(out, int64(u.TotalTokenCount)-in)
-	return prices.Usage{Input: in, Output: out, CacheRead: min(int64(u.CachedContentTokenCount), in), Reasoning: min(thoughts, out)}
+	reasoning := min(thoughts, out)
+	var images int64
+	for _, d := range u.CandidatesTokensDetails {
+		if d != nil && d.Modality == genai.MediaModalityImage {
+			images += int64(d.TokenCount)
+		}
+	}
+	return prices.Usage{
+		Input: in, Output: out, CacheRead: min(int64(u.CachedContentTokenCount), in),
+		Reasoning: reasoning, ImageOutput: min(images, out-reasoning),
+	}
 }

@@ -415,3 +415,28 @@ func FuzzParseLiteLLM(f *testing.F) {
 		}
 	})
 }
+
+func TestImagesCostMore(t *testing.T) {
+	base := prices.Rates{Input: 1_000_000, Output: 10_000_000}
+	with := func(image prices.Pico) prices.Rates {
+		r := base
+		r.ImageOutput = image
+		return r
+	}
+	for name, c := range map[string]struct {
+		row  prices.Row
+		want bool
+	}{
+		"not listed":               {prices.Row{Rates: base}, false},
+		"the same":                 {prices.Row{Rates: with(10_000_000)}, false},
+		"less":                     {prices.Row{Rates: with(9_000_000)}, false},
+		"more":                     {prices.Row{Rates: with(10_000_001)}, true},
+		"more in a tier":           {prices.Row{Rates: base, Tiers: []prices.Tier{{Above: 1000, Rates: with(10_000_001)}}}, true},
+		"more than a tier's text":  {prices.Row{Rates: with(10_000_000), Tiers: []prices.Tier{{Above: 1000, Rates: prices.Rates{Input: 1, Output: 9_000_000}}}}, true},
+		"in a unit of its own":     {prices.Row{Rates: base, Unapplied: []string{"output_cost_per_image"}}, true},
+		"another unit of its own":  {prices.Row{Rates: base, Unapplied: []string{"input_cost_per_image"}}, false},
+		"free, whatever the image": {prices.Row{Free: true, Unapplied: []string{"output_cost_per_image"}}, false},
+	} {
+		require.Equal(t, c.want, prices.Quote{Rows: []prices.Row{{Rates: base}, c.row}}.ImagesCostMore(), name)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Quote is the price a call was given, kept with its reservation so that no later table
@@ -30,6 +31,21 @@ func (q Quote) MaxInput() int64 { return q.most(func(r *Row) int64 { return r.Ma
 
 // MaxOutput is the most tokens the model writes, 0 where the table doesn't say.
 func (q Quote) MaxOutput() int64 { return q.most(func(r *Row) int64 { return r.MaxOutput }) }
+
+// ImagesCostMore reports whether a token of an image in the output can cost more than one
+// of text, in any row or tier, or costs what the table has in a unit that isn't applied.
+func (q Quote) ImagesCostMore() bool {
+	return slices.ContainsFunc(q.Rows, func(r Row) bool {
+		if r.Free {
+			return false
+		}
+		return r.Rates.filled().imagesCostMore() ||
+			slices.ContainsFunc(r.Tiers, func(t Tier) bool { return t.over(r.Rates).imagesCostMore() }) ||
+			slices.ContainsFunc(r.Unapplied, func(field string) bool { return strings.HasPrefix(field, "output_cost_per_image") })
+	})
+}
+
+func (r Rates) imagesCostMore() bool { return r.ImageOutput > r.Output }
 
 func (q Quote) most(limit func(*Row) int64) int64 {
 	var m int64
