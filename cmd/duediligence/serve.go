@@ -25,8 +25,8 @@ const serveHelp = `Serves ADK's web UI (/ui/) and REST API (/api/) with the guar
 person can research a supplier in a browser and see each step.
 
 It listens on the loopback interface and answers for localhost only. To listen
-elsewhere a token of 16 characters or more is required, in a file (--token-file) or in
-DUEDILIGENCE_TOKEN; put a proxy with TLS in front, since a token over plain HTTP can be
+elsewhere a token of 16 or more letters, digits and . _ ~ - is required ("openssl rand
+-hex 24" makes one), in a file (--token-file) or in DUEDILIGENCE_TOKEN; put a proxy with TLS in front, since a token over plain HTTP can be
 read on the way.
 
 With -o DIR each run keeps a folder as "duediligence SUPPLIER -o" makes it, shown under
@@ -74,10 +74,14 @@ func readToken(file string) (string, error) {
 		if err != nil {
 			return "", refuse("--token-file: %v", err)
 		}
-		token = strings.TrimSpace(string(data))
+		token = string(data)
 	}
-	if (file != "" || token != "") && len(token) < serve.MinToken {
-		return "", refuse("the token must have %d characters or more", serve.MinToken)
+	if file == "" && token == "" {
+		return "", nil
+	}
+	token = strings.TrimSpace(token)
+	if err := serve.CheckToken(token); err != nil {
+		return "", refuse("%v", err)
 	}
 	return token, nil
 }

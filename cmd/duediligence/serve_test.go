@@ -38,6 +38,34 @@ func TestServe(t *testing.T) {
 	require.Equal(t, exitOK, command(t, "journal", "verify", dir).code)
 }
 
+// A token is taken from the file or the environment without the line end that came with it.
+func TestReadToken(t *testing.T) {
+	const good = "0123456789abcdef"
+	path := filepath.Join(t.TempDir(), "token")
+	t.Setenv(tokenVariable, " "+good+"\r\n")
+	got, err := readToken("")
+	require.NoError(t, err)
+	require.Equal(t, good, got)
+	require.NoError(t, os.WriteFile(path, []byte(good+"-file\n"), 0o600))
+	got, err = readToken(path)
+	require.NoError(t, err)
+	require.Equal(t, good+"-file", got)
+	for _, bad := range []string{"", "\n", "short", good + "+"} {
+		require.NoError(t, os.WriteFile(path, []byte(bad), 0o600))
+		_, err = readToken(path)
+		require.ErrorContains(t, err, "openssl rand -hex 24", "%q", bad)
+	}
+	for _, bad := range []string{good + ";", " "} {
+		t.Setenv(tokenVariable, bad)
+		_, err = readToken("")
+		require.ErrorContains(t, err, "openssl rand -hex 24")
+	}
+	t.Setenv(tokenVariable, "")
+	got, err = readToken("")
+	require.NoError(t, err)
+	require.Empty(t, got)
+}
+
 func TestServeIsCareful(t *testing.T) {
 	t.Setenv(tokenVariable, "")
 	short := filepath.Join(t.TempDir(), "token")

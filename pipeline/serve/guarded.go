@@ -6,14 +6,27 @@ package serve
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"strings"
 )
 
-// MinToken is the least length of a token, in bytes.
-const MinToken = 16
+// ErrToken is the error of a token that is too short, or that an address or a cookie would
+// not carry as it is.
+var ErrToken = errors.New("the token must be 16 or more of the characters A-Z a-z 0-9 . _ ~ - (openssl rand -hex 24 makes one)")
+
+var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{16,}$`)
+
+// CheckToken returns [ErrToken] where token can't be an [Options] Token.
+func CheckToken(token string) error {
+	if !tokenForm.MatchString(token) {
+		return ErrToken
+	}
+	return nil
+}
 
 // maxBody bounds a request: a message, not a file.
 const maxBody = 1 << 20

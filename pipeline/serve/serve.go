@@ -39,8 +39,8 @@ type Options struct {
 	// Pipeline is what every run is made with. Its Journal, JournalError and Sessions are
 	// the server's own.
 	Pipeline pipeline.Options
-	// Token is what clients must show; empty asks for nothing, and then only requests for a
-	// loopback host are answered.
+	// Token is what clients must show, of the form that [CheckToken] tells; empty asks for
+	// nothing, and then only requests for a loopback host are answered.
 	Token string
 	// Dir keeps a folder for each run, served under /runs/. Empty keeps none.
 	Dir string
@@ -66,8 +66,13 @@ type Server struct {
 	unwatch func()
 }
 
-// New builds the server.
+// New builds the server. The error matches [ErrToken] where the token is no good.
 func New(o Options) (*Server, error) {
+	if o.Token != "" {
+		if err := CheckToken(o.Token); err != nil {
+			return nil, fmt.Errorf("serve: %w", err)
+		}
+	}
 	if o.MaxRuns == 0 {
 		o.MaxRuns = DefaultMaxRuns
 	}

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/serve"
 	"github.com/gardefou/gardefou/pipeline/sources"
 )
@@ -114,6 +116,42 @@ func TestWhoIsLetIn(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, code, "another site's page")
 	code, _ = do(t, http.MethodPost, open+"/api/run", `{"appName":"`+strings.Repeat("x", 2<<20)+`"}`, nil)
 	require.GreaterOrEqual(t, code, 400)
+}
+
+// A token is what an address and a cookie carry as it is: + would come back as a blank, and
+// a cookie drops what is no part of it.
+func TestTokens(t *testing.T) {
+	c, err := sources.New(sources.Options{})
+	require.NoError(t, err)
+	build := func(token string) error {
+		s, err := serve.New(serve.Options{Token: token, Pipeline: pipeline.Options{Sources: c, Model: offline.Model{}}})
+		if err == nil {
+			s.Close()
+		}
+		return err
+	}
+	for _, bad := range []string{
+		"short", "0123456789abcde", "0123456789abcdef+", "0123456789abcdef;", "0123456789abcdef\"", "0123456789abcdef\\",
+		"0123456789abcdefé", "0123456789 abcdef", " 0123456789abcdef", "0123456789abcdef\n", "0123456789abcdef=", "0123456789abcdef/",
+	} {
+		err := build(bad)
+		require.ErrorIs(t, err, serve.ErrToken, "%q", bad)
+		require.ErrorContains(t, err, "openssl rand -hex 24")
+		require.NotContains(t, err.Error(), bad)
+	}
+
+	const good = "aZ09.._~~--aZ09.."
+	require.NoError(t, build(good))
+	address, _ := start(t, serve.Options{Token: good})
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	client := &http.Client{Jar: jar}
+	for _, path := range []string{"/?token=" + good, "/api/list-apps"} {
+		resp, err := client.Get(address + path)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusOK, resp.StatusCode, "who logs in with the link is known by the cookie")
+	}
 }
 
 // ask runs one research over REST and returns the last event's text.
