@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -31,13 +30,17 @@ read on the way.
 
 With -o DIR each run keeps a folder as "duediligence SUPPLIER -o" makes it, shown under
 /runs/, and one journal of all runs, journal.jsonl. The budgets of the flags hold for each
-run. Ctrl-C lets runs under way end.`
+run. Ctrl-C gives runs under way 30 s to end, then cuts them off.`
 
 // tokenVariable holds the token where no file does.
 const tokenVariable = "DUEDILIGENCE_TOKEN"
 
-// shutdownGrace is what runs under way have to end.
-const shutdownGrace = 30 * time.Second
+const (
+	// shutdownGrace is what runs under way have to end; the help tells it.
+	shutdownGrace = 30 * time.Second
+	// drainGrace is what runs have that were cut off, to tell their journal.
+	drainGrace = 5 * time.Second
+)
 
 func newServeCommand() *cobra.Command {
 	var f flags
@@ -128,7 +131,7 @@ func (f *flags) serve(ctx context.Context, address, token string, maxRuns int, s
 	if token != "" {
 		p.line("%s", text.Get(lang, text.ServeToken, "http://"+listener.Addr().String()))
 	}
-	err = errors.Join(serveUntil(ctx, s.HTTPServer(), listener, func() {
+	err = errors.Join(serveUntil(ctx, s, listener, shutdownGrace, func() {
 		p.line("%s", text.Get(lang, text.ServeStopping, shutdownGrace))
 	}), closeJournal(o.Journal))
 	if err != nil {
@@ -171,20 +174,28 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// serveUntil serves until ctx is done, then lets requests under way end.
-func serveUntil(ctx context.Context, srv *http.Server, l net.Listener, stopping func()) error {
+// serveUntil serves until ctx is done, then lets requests under way end, and cuts off those
+// that have not ended after the grace. When it returns no run goes on, or its error says so.
+func serveUntil(ctx context.Context, s *serve.Server, l net.Listener, grace time.Duration, stopping func()) error {
+	srv := s.HTTPServer()
 	failure := make(chan error, 1)
 	go func() { failure <- srv.Serve(l) }()
 	select {
 	case err := <-failure:
-		return fmt.Errorf("serving: %w", err)
+		return errors.Join(fmt.Errorf("serving: %w", err), srv.Close(), drain(ctx, s))
 	case <-ctx.Done():
 	}
 	stopping()
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
-	if err := srv.Shutdown(grace); err != nil {
-		return errors.Join(fmt.Errorf("stopping: %w", err), srv.Close())
+	if err := srv.Shutdown(end); err != nil {
+		return errors.Join(fmt.Errorf("stopping: %w", err), srv.Close(), drain(ctx, s))
 	}
-	return nil
+	return drain(ctx, s)
+}
+
+func drain(ctx context.Context, s *serve.Server) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainGrace)
+	defer cancel()
+	return s.Drain(ctx)
 }

@@ -5,13 +5,25 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"iter"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"google.golang.org/adk/v2/model"
+
+	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/serve"
+	"github.com/gardefou/gardefou/pipeline/sources"
 )
 
 // The server as a process: it listens, answers, ends at Ctrl-C with its journal closed.
@@ -64,6 +76,78 @@ func TestReadToken(t *testing.T) {
 	got, err = readToken("")
 	require.NoError(t, err)
 	require.Empty(t, got)
+}
+
+// slowToStop answers only when it is cut off, and takes its time then.
+type slowToStop struct {
+	offline.Model
+	began    chan struct{} // takes one for each call
+	returned chan struct{} // closed when the server has returned
+}
+
+func (m *slowToStop) GenerateContent(ctx context.Context, _ *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		m.began <- struct{}{}
+		<-ctx.Done()
+		select {
+		case <-m.returned:
+		case <-time.After(200 * time.Millisecond):
+		}
+		yield(nil, ctx.Err())
+	}
+}
+
+// A run that goes on past the grace is cut off, and waited for: its end is in the journal
+// before that is closed.
+func TestRunsAreWaitedForAfterTheGrace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), journalName)
+	j, err := journal.OpenFile(path, journal.FileOptions{})
+	require.NoError(t, err)
+	c, err := sources.New(sources.Options{})
+	require.NoError(t, err)
+	m := &slowToStop{began: make(chan struct{}, 100), returned: make(chan struct{})}
+	s, err := serve.New(serve.Options{Journal: j, Pipeline: pipeline.Options{Sources: c, Model: m}})
+	require.NoError(t, err)
+	defer s.Close()
+	l, err := listen(t.Context(), "127.0.0.1:0", "")
+	require.NoError(t, err)
+
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	ended := make(chan error, 1)
+	go func() { ended <- serveUntil(ctx, s, l, time.Millisecond, func() {}) }()
+	address := "http://" + l.Addr().String() + "/api"
+	post := func(path, body string) error {
+		resp, err := http.Post(address+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	}
+	require.NoError(t, post("/apps/duediligence/users/u/sessions/s", "{}"))
+	go func() {
+		_ = post("/run", `{"appName":"duediligence","userId":"u","sessionId":"s","newMessage":{"role":"user","parts":[{"text":"Transports Kervalec"}]}}`)
+	}()
+	<-m.began
+	full, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, s.Drain(full), context.Canceled, "a run is under way")
+	interrupt()
+	err = <-ended
+	close(m.returned)
+	require.ErrorIs(t, err, context.DeadlineExceeded, "the grace")
+	require.NotContains(t, err.Error(), "runs still go on")
+	require.NoError(t, j.Close())
+	ends := 0
+	for e, err := range journal.FileEntries(path) {
+		require.NoError(t, err)
+		if e.Kind == journal.KindEnd {
+			ends++
+		}
+	}
+	require.Equal(t, 1, ends, "the end of the run is told")
+	require.Contains(t, command(t, "serve", "--help").stdout, "30 s")
+	require.Equal(t, 30*time.Second, shutdownGrace, "as the help says")
 }
 
 func TestServeIsCareful(t *testing.T) {

@@ -140,6 +140,23 @@ func watch(p sdktrace.SpanProcessor) func() {
 	return func() { tp.UnregisterSpanProcessor(p) }
 }
 
+// Drain waits until no run goes on, and lets none begin after. Call it when the http.Server
+// is closed and before the journal and what else runs write to is. It fails where runs
+// still go on when ctx is done, and may then be called again.
+func (s *Server) Drain(ctx context.Context) error {
+	for taken := range cap(s.slots) {
+		select {
+		case s.slots <- struct{}{}:
+		case <-ctx.Done():
+			for range taken {
+				<-s.slots
+			}
+			return fmt.Errorf("serve: runs still go on: %w", ctx.Err())
+		}
+	}
+	return nil
+}
+
 // Close lets go of what the server holds outside itself. Runs under way go on.
 func (s *Server) Close() { s.unwatch() }
 
