@@ -21,7 +21,7 @@ const journalHelp = `Reads the journal of runs: the file of --journal, or journa
 
 Every line of a journal carries the hash of the line before it. A journal that grew
 into several files (run.000001.jsonl, …, run.jsonl) is named by its last, or by its
-folder.`
+folder. Where several files are given each is read as it is, in that order.`
 
 func newJournalCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "journal", Short: "Verify, count and show the journal of runs", Long: journalHelp, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
@@ -29,17 +29,19 @@ func newJournalCommand() *cobra.Command {
 	return cmd
 }
 
-// journalFiles are the files that the arguments name: a folder stands for its journal.
+// journalFiles are the files that the arguments name: a folder, and a file given alone,
+// stands for all files of its journal. Of several files each is itself alone.
 func journalFiles(args []string) []string {
 	var files []string
 	for _, arg := range args {
-		if info, err := os.Stat(arg); err == nil && info.IsDir() {
-			arg = filepath.Join(arg, journalName)
-		}
-		if len(args) > 1 {
-			files = append(files, arg)
-		} else {
+		info, err := os.Stat(arg)
+		switch {
+		case err == nil && info.IsDir():
+			files = append(files, journal.Files(filepath.Join(arg, journalName))...)
+		case len(args) == 1:
 			files = journal.Files(arg)
+		default:
+			files = append(files, arg)
 		}
 	}
 	return files

@@ -81,6 +81,38 @@ func TestJournalOfSeveralRuns(t *testing.T) {
 	require.Contains(t, busy.stderr, "another process")
 }
 
+// A folder stands for its whole journal, whatever is given beside it.
+func TestJournalOfSeveralFolders(t *testing.T) {
+	folder := func() string {
+		dir := t.TempDir()
+		r := command(t, "-o", dir, "--journal", filepath.Join(dir, "other.jsonl"), "Transports Kervalec")
+		require.Equal(t, exitOK, r.code, r.stderr)
+		require.NoError(t, os.Remove(filepath.Join(dir, journalName)))
+		for range 2 {
+			r = command(t, "--journal", filepath.Join(dir, journalName), "--journal-max-bytes", "4000", "Transports Kervalec")
+			require.Equal(t, exitOK, r.code, r.stderr)
+		}
+		require.Greater(t, len(journal.Files(filepath.Join(dir, journalName))), 2)
+		return dir
+	}
+	one, two := folder(), folder()
+	for _, tc := range []struct {
+		args []string
+		want int
+	}{
+		{[]string{one}, 2},
+		{[]string{one, two}, 4},
+		{[]string{one, filepath.Join(two, "other.jsonl")}, 3},
+		{[]string{filepath.Join(two, "other.jsonl"), one}, 3},
+	} {
+		var s journal.Stats
+		r := command(t, append([]string{"journal", "stats", "--json"}, tc.args...)...)
+		require.Equal(t, exitOK, r.code, r.stderr)
+		require.NoError(t, json.Unmarshal([]byte(r.stdout), &s))
+		require.Equal(t, map[string]int{"done": tc.want}, s.Runs.ByStatus, tc.args)
+	}
+}
+
 func TestJournalShowAndStats(t *testing.T) {
 	dir := t.TempDir()
 	require.Equal(t, exitExhausted, command(t, "-o", dir, "--max-calls", "3", "Transports Kervalec").code)
