@@ -8,6 +8,7 @@ package batch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,13 +167,10 @@ func (b *batch) research(ctx context.Context, query string) (Result, []string, e
 	if err != nil {
 		return ResultFailed, nil, err
 	}
-	key := subject.SIREN
-	if key == "" {
-		key = subject.LEI + subject.VAT
-	}
-	release := b.claim(ctx, key)
+	name := folderName(subject.SIREN, subject.LEI, subject.VAT)
+	release := b.claim(ctx, name)
 	defer release()
-	dir := filepath.Join(b.o.Dir, key)
+	dir := filepath.Join(b.o.Dir, name)
 	if result, cells, ok := b.before(dir); ok {
 		return result, cells, nil
 	}
@@ -182,6 +180,9 @@ func (b *batch) research(ctx context.Context, query string) (Result, []string, e
 	}
 	return ResultDone, cells, nil
 }
+
+// folderName is the folder of a supplier: the first of its numbers that is known.
+func folderName(siren, lei, vat string) string { return cmp.Or(siren, lei, vat) }
 
 // resolve takes exactly one company for an answer: in a batch nobody can be asked.
 func (b *batch) resolve(ctx context.Context, query string) (supplier.Subject, error) {

@@ -9,6 +9,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -85,7 +87,7 @@ func TestSummaryIsSortedByRisk(t *testing.T) {
 	require.NoError(t, err)
 	var ratings []string
 	for _, row := range summary(t, dir) {
-		ratings = append(ratings, row[3])
+		ratings = append(ratings, row[slices.Index(report.CSVHeader(), "rating")])
 		for _, cell := range row {
 			require.NotRegexp(t, `^[=+@]`, cell)
 		}
@@ -230,6 +232,41 @@ func batchOf(b *testing.B, n int) (time.Duration, uint64) {
 		return took, 0
 	}
 	return took, most - start
+}
+
+// A supplier that is known by its VAT number only has a folder of that name, a column that
+// holds it, and a link in the overview.
+func TestASupplierKnownByItsVATNumber(t *testing.T) {
+	sample := sources.SampleHandler()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/ms/IT/vat/00743110157") {
+			sample.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"isValid":true,"requestDate":"2026-11-15T00:00:00Z","userError":"VALID","name":"OFFICINE FITTIZIE SPA","address":"VIA INVENTATA 1","requestIdentifier":"","originalVatNumber":"00743110157","vatNumber":"00743110157"}`)
+	}))
+	t.Cleanup(srv.Close)
+	c, err := sources.New(sources.Options{
+		Mode: sources.ModeLive, AllowPrivateHosts: true, AsOf: sources.SampleDate,
+		BaseURLs: sources.BaseURLs{RechercheEntreprises: srv.URL, BODACC: srv.URL, Ratios: srv.URL, AssetFreezes: srv.URL, GDELT: srv.URL, GLEIF: srv.URL, VIES: srv.URL},
+	})
+	require.NoError(t, err)
+	dir := t.TempDir()
+	o := options(t, dir)
+	o.Pipeline.Sources = c
+	for _, want := range []batch.Summary{{Done: 1, Repeated: 1}, {Kept: 1, Repeated: 1}} {
+		got, err := batch.Run(t.Context(), strings.NewReader("vat\nIT00743110157\nIT 00743110157\n"), o)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	rows := summary(t, dir)
+	require.Len(t, rows, 1)
+	require.Equal(t, "IT00743110157", rows[0][slices.Index(report.CSVHeader(), "vat")])
+	require.FileExists(t, filepath.Join(dir, "IT00743110157", "index.html"))
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), `<a href="IT00743110157/index.html">OFFICINE FITTIZIE SPA</a> IT00743110157`)
 }
 
 // The overview lists every row, the gravest first, and leads to each folder's page.

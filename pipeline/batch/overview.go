@@ -46,6 +46,7 @@ func (o overview) Say(key string) string { return text.Get(o.t, text.Key("overvi
 var (
 	columnSIREN    = slices.Index(report.CSVHeader(), "siren")
 	columnLEI      = slices.Index(report.CSVHeader(), "lei")
+	columnVAT      = slices.Index(report.CSVHeader(), "vat")
 	columnDecision = slices.Index(report.CSVHeader(), "decision")
 )
 
@@ -97,11 +98,8 @@ func readOverview(dir string, lang text.Lang) (overview, error) {
 
 func overviewOf(dir string, row []string, lang report.Lang) overviewRow {
 	o := overviewRow{
-		Name: row[columnName], Number: row[columnSIREN], Rating: report.RatingText(lang, row[columnRating]), Class: row[columnRating],
+		Name: row[columnName], Number: folderName(row[columnSIREN], row[columnLEI], row[columnVAT]), Rating: report.RatingText(lang, row[columnRating]), Class: row[columnRating],
 		Decision: report.DecisionText(lang, row[columnDecision]), Score: row[columnScore], Why: row[len(row)-1],
-	}
-	if o.Number == "" {
-		o.Number = row[columnLEI]
 	}
 	if _, err := os.Stat(filepath.Join(dir, o.Number, runpage.IndexFile)); o.Number != "" && err == nil {
 		o.Folder = o.Number

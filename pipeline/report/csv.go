@@ -6,6 +6,7 @@ package report
 import (
 	"encoding/csv"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gardefou/gardefou/pipeline/risk"
@@ -13,7 +14,7 @@ import (
 )
 
 var csvColumns = []string{
-	"siren", "lei", "legal_name", "rating", "decision", "score", "interval_low", "interval_high", "coverage_pct",
+	"siren", "lei", "vat", "legal_name", "rating", "decision", "score", "interval_low", "interval_high", "coverage_pct",
 	"stops", "reviews", "not_checked", "as_of", "data", "report_id", "error",
 }
 
@@ -31,7 +32,7 @@ func (r Report) CSVRow() []string {
 		}
 	}
 	return cells(
-		r.Subject.SIREN, r.Subject.LEI, r.Subject.LegalName, string(r.Risk.Rating), string(r.Risk.Decision), tenths(r.Risk.Score),
+		r.Subject.SIREN, r.Subject.LEI, r.Subject.VAT, r.Subject.LegalName, string(r.Risk.Rating), string(r.Risk.Decision), tenths(r.Risk.Score),
 		r.Risk.Interval[0].String(), r.Risk.Interval[1].String(), r.Risk.Coverage.String(),
 		strings.ReplaceAll(join(r.Risk.Stops, func(s risk.Stop) string { return string(s.Code) }), ",", ""),
 		strings.ReplaceAll(join(r.Risk.Reviews, func(c risk.ReviewCode) string { return string(c) }), ",", ""),
@@ -43,7 +44,7 @@ func (r Report) CSVRow() []string {
 // name as it was given, and why.
 func CSVFailure(name, why string) []string {
 	row := make([]string, len(csvColumns))
-	row[2], row[len(row)-1] = supplier.Clean(name, supplier.MaxNameLength), supplier.Clean(why, supplier.MaxTitleLength)
+	row[slices.Index(csvColumns, "legal_name")], row[len(row)-1] = supplier.Clean(name, supplier.MaxNameLength), supplier.Clean(why, supplier.MaxTitleLength)
 	return cells(row...)
 }
 

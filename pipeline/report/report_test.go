@@ -327,7 +327,7 @@ func TestCSV(t *testing.T) {
 	lines := strings.Split(b.String(), "\r\n")
 	require.Len(t, lines, 5)
 	require.Equal(t, strings.Join(CSVHeader(), ","), lines[0])
-	require.True(t, strings.HasPrefix(lines[1], "999991029,,BATISSEURS DU MENHIR,STOP,stop-pending-human,,36.8,47.8,89.0,S2_open_liquidation,R8_officer_namesake,,2026-11-15,"), lines[1])
+	require.True(t, strings.HasPrefix(lines[1], "999991029,,FR70999991029,BATISSEURS DU MENHIR,STOP,stop-pending-human,,36.8,47.8,89.0,S2_open_liquidation,R8_officer_namesake,,2026-11-15,"), lines[1])
 	require.Contains(t, lines[2], `"'=HYPERLINK(""http://evil"")"`)
 	require.Contains(t, lines[2], `,'-2+3`)
 	require.Contains(t, lines[3], `'@SUM(A1)`)
