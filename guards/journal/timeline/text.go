@@ -23,7 +23,7 @@ func WriteText(w io.Writer, runs []*Run, lang string) error {
 		if i > 0 {
 			sb.WriteString("\n")
 		}
-		sb.WriteString(t.get(text.TimelineRun, r.ID, r.Start.UTC().Format(time.DateTime)) + "\n")
+		sb.WriteString(t.get(text.TimelineRun, printable(r.ID), r.Start.UTC().Format(time.DateTime)) + "\n")
 		for _, e := range lines(r) {
 			sb.WriteString(t.line(r, e) + "\n")
 		}

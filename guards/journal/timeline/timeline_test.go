@@ -25,11 +25,11 @@ import (
 const lines = `{"kind":"open","ts":"2026-11-15T09:00:00Z","format":"gardefou.journal/1"}
 {"kind":"run","ts":"2026-11-15T09:00:00Z","run":"ONE"}
 {"kind":"model","ts":"2026-11-15T09:00:01Z","run":"ONE","agent":"registry_researcher","model":"gemini-2.5-flash","attempts":1,"tokens_in":400,"tokens_out":30,"tokens_thinking":10,"outcome":"allowed","ms":900}
-{"kind":"run","ts":"2026-11-15T09:00:01Z","run":"TWO"}
+{"kind":"run","ts":"2026-11-15T09:00:01Z","run":"TWO\u001b[2J"}
 {"kind":"tool","ts":"2026-11-15T09:00:01.5Z","run":"ONE","agent":"registry_researcher","tool":"lookup_registry","args":{"supplier":"</title><script>alert(1)</script>\u001b[2J\u202e"},"outcome":"allowed","ms":400}
 {"kind":"tool","ts":"2026-11-15T09:00:02Z","run":"ONE","agent":"finance_researcher","tool":"pay","args":{},"error":true,"outcome":"refused","guard":"allow_tools","code":"tool_not_allowed","reason":"tool not allowed: <b>pay</b>","ms":0}
 {"kind":"refusal","ts":"2026-11-15T09:00:02Z","run":"ONE","agent":"finance_researcher","step":"tool","tool":"pay","guard":"allow_tools","code":"tool_not_allowed","reason":"tool not allowed: <b>pay</b>","outcome":"refused"}
-{"kind":"model","ts":"2026-11-15T09:00:02Z","run":"TWO","agent":"writer","model":"m","attempts":1,"tokens_in":1,"outcome":"failed","ms":5}
+{"kind":"model","ts":"2026-11-15T09:00:02Z","run":"TWO\u001b[2J","agent":"writer","model":"m","attempts":1,"tokens_in":1,"outcome":"failed","ms":5}
 {"kind":"refusal","ts":"2026-11-15T09:00:03Z","run":"ONE","agent":"writer","step":"model","guard":"spend","code":"budget_exhausted","reason":"$0.02 of $0.02","outcome":"refused","stop":true}
 {"kind":"spend","ts":"2026-11-15T09:00:03Z","run":"ONE","agent":"registry_researcher","what":"gemini-2.5-flash","calls":1,"refused":0,"reserved":"0.02","charged":"0.0015","overrun":"0.00"}
 {"kind":"end","ts":"2026-11-15T09:00:03Z","run":"ONE","status":"budget_exhausted","reason":"$0.02 of $0.02","model_calls":1,"tool_calls":2,"refusals":2}
