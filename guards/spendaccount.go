@@ -24,9 +24,10 @@ type runAccount struct {
 	next   int
 	slices map[string]*slice // by agent
 	asked  map[ledger.AccountID]bool
-	// underWay counts the calls that hold a reservation, news is closed when one settles.
-	underWay int
-	news     chan struct{}
+	// trying counts the calls that ask for a reservation just now, underWay those that hold
+	// one. news is closed when one settles, or when nobody is left who could.
+	trying, underWay int
+	news             chan struct{}
 }
 
 // slice is a [Slice] at work.
@@ -147,26 +148,8 @@ func (s *spend) whileOthersSettle(ctx context.Context, reserve func() error) err
 	a := s.account.In(callbacks.RunOf(ctx))
 	var timeout <-chan time.Time
 	for {
-		a.mu.Lock()
-		if a.news == nil {
-			a.news = make(chan struct{})
-		}
-		news := a.news
-		a.mu.Unlock()
-		err := reserve()
-		if err == nil {
-			a.mu.Lock()
-			a.underWay++
-			a.mu.Unlock()
-			return nil
-		}
-		if !mayComeBack(err) {
-			return err
-		}
-		a.mu.Lock()
-		alone := a.underWay == 0 && news == a.news
-		a.mu.Unlock()
-		if alone {
+		news, again, err := a.try(reserve)
+		if !again {
 			return err
 		}
 		if timeout == nil {
@@ -179,6 +162,45 @@ func (s *spend) whileOthersSettle(ctx context.Context, reserve func() error) err
 		case <-ctx.Done():
 			return err
 		}
+	}
+}
+
+// try makes one attempt at a reservation; again says that another is worth it when there
+// is news. Who tries counts like who holds: a reservation that others are refused for may
+// not have come back to its call yet.
+func (a *runAccount) try(reserve func() error) (news chan struct{}, again bool, err error) {
+	a.mu.Lock()
+	if a.news == nil {
+		a.news = make(chan struct{})
+	}
+	news = a.news
+	a.trying++
+	a.mu.Unlock()
+	done := false
+	defer func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.trying--
+		if done && err == nil {
+			a.underWay++
+			return
+		}
+		alone := a.trying == 0 && a.underWay == 0
+		again = mayComeBack(err) && (!alone || news != a.news)
+		if alone && !again {
+			a.wake() // who waits for this call waits for nobody any more
+		}
+	}()
+	err = reserve()
+	done = true
+	return news, false, err
+}
+
+// wake has those who wait try again. a.mu is held.
+func (a *runAccount) wake() {
+	if a.news != nil {
+		close(a.news)
+		a.news = nil
 	}
 }
 
@@ -200,10 +222,7 @@ func (s *spend) settled(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.underWay--
-	if a.news != nil {
-		close(a.news)
-		a.news = nil
-	}
+	a.wake()
 }
 
 // ended returns the rest of a slice when the last agent that drew on it has ended.

@@ -4,6 +4,9 @@
 package guards_test
 
 import (
+	"context"
+	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,6 +68,74 @@ func TestSpendWaitsForWhatOthersHold(t *testing.T) {
 			})
 		})
 	}
+}
+
+// reserving is a ledger whose answers to reservations take their time.
+type reserving struct {
+	ledger.Ledger
+	before, after func() // the first one
+	once          sync.Once
+}
+
+func (r *reserving) Reserve(ctx context.Context, req ledger.Request) (ledger.Reservation, error) {
+	first := false
+	r.once.Do(func() { first = true })
+	if first {
+		r.before()
+		defer r.after()
+	}
+	return r.Ledger.Reserve(ctx, req)
+}
+
+// race makes two calls of one Run, the second while the ledger has the first.
+func race(t *testing.T, o guards.SpendOptions, m *billing) (errs [2]error) {
+	t.Helper()
+	llm := guards.Spend(o).WrapModel(m, nil)
+	ctx, run := callbacks.Start(t.Context())
+	defer run.Close()
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() {
+			for _, err := range llm.GenerateContent(ctx, prompt("x"), false) {
+				errs[i] = errors.Join(errs[i], err)
+			}
+		})
+		synctest.Wait()
+	}
+	wg.Wait()
+	return errs
+}
+
+// A call that is refused for a reservation made at the same moment waits for it, though
+// it has not come back to its call yet.
+func TestSpendWaitsForWhoReservesAtTheSameMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := sliced(t, &reserving{Ledger: memory(t), before: func() {}, after: func() { time.Sleep(time.Second) }}, "0.35")
+		m := &billing{share: 3, takes: time.Second}
+		start := time.Now()
+		require.Equal(t, [2]error{}, race(t, o, m))
+		require.EqualValues(t, 2, m.calls.Load())
+		require.Equal(t, 3*time.Second, time.Since(start))
+	})
+}
+
+// Where nobody is left whose money could come back nobody waits.
+func TestSpendDoesNotWaitForWhoWasRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := memory(t)
+		o := sliced(t, &reserving{Ledger: l, before: func() { time.Sleep(time.Second) }, after: func() {}}, "0.35")
+		_, err := l.Open(t.Context(), ledger.Opening{Account: "task", Limits: o.Limits})
+		require.NoError(t, err)
+		_, err = l.Reserve(t.Context(), ledger.Request{Key: ledger.Key{Account: "task", Call: "elsewhere", Attempt: 1}, Amount: usd(t, "0.30"), Lease: time.Hour})
+		require.NoError(t, err)
+		m := &billing{}
+		start := time.Now()
+		for _, err := range race(t, o, m) {
+			require.ErrorIs(t, err, ledger.ErrBudgetExceeded)
+		}
+		require.Zero(t, m.calls.Load())
+		require.Equal(t, time.Second, time.Since(start))
+	})
 }
 
 // An agent that calls another as a tool has settled its own call by then: it does not
