@@ -185,10 +185,16 @@ func play(t *testing.T, root agent.Agent) played { return playWith(t, root, nil,
 
 func playWith(t *testing.T, root agent.Agent, p *plugin.Plugin, streaming bool) played {
 	t.Helper()
-	r, err := runner.New(runnerConfig(root, p))
-	require.NoError(t, err)
 	ctx, run := callbacks.Start(t.Context())
 	defer run.Close()
+	return playIn(ctx, t, run, root, p, streaming)
+}
+
+// playIn plays in a Run that goes on.
+func playIn(ctx context.Context, t *testing.T, run *callbacks.Run, root agent.Agent, p *plugin.Plugin, streaming bool) played {
+	t.Helper()
+	r, err := runner.New(runnerConfig(root, p))
+	require.NoError(t, err)
 	mode := agent.StreamingModeNone
 	if streaming {
 		mode = agent.StreamingModeSSE

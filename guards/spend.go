@@ -99,6 +99,7 @@ func Spend(o SpendOptions) callbacks.Guard {
 	if err != nil {
 		return callbacks.Guard{Name: spendName, Err: err}
 	}
+	s.chosen = callbacks.NewKey(func() *chosenAccount { return &chosenAccount{} })
 	g := callbacks.Guard{
 		Name: spendName,
 		Observe: func(ctx context.Context, ev callbacks.Event) {
@@ -138,8 +139,8 @@ func (s Slice) agents() []string {
 var bringsCalls = []string{reaskName, retryName, routeName, windowName}
 
 type spend struct {
-	o       SpendOptions
-	account *callbacks.Key[*runAccount]
+	o      SpendOptions
+	chosen *callbacks.Key[*chosenAccount] // nil where the options are good for one call
 }
 
 func newSpend(o SpendOptions) (*spend, error) {
@@ -190,7 +191,7 @@ func newSpend(o SpendOptions) (*spend, error) {
 	if o.Account == nil {
 		o.Account = func(r *callbacks.Run) ledger.AccountID { return ledger.AccountID("run-" + r.ID()) }
 	}
-	return &spend{o: o, account: callbacks.NewKey(func() *runAccount { return &runAccount{} })}, nil
+	return &spend{o: o}, nil
 }
 
 // refuse turns a ledger's refusal into one of the chain. What refuses for any other

@@ -7,6 +7,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"reflect"
 	"strconv"
 	"sync"
 	"time"
@@ -19,8 +21,9 @@ import (
 // resumes or reports, not here: a stopped run may go on under a higher limit.
 type runAccount struct {
 	mu     sync.Mutex
-	id     ledger.AccountID
-	calls  string // what begins the names of this process's calls
+	name   ledger.AccountID
+	id     ledger.AccountID // "" before it is open
+	calls  string           // what begins the names of this process's calls
 	next   int
 	slices map[string]*slice // by agent
 	asked  map[ledger.AccountID]bool
@@ -28,6 +31,61 @@ type runAccount struct {
 	// one. news is closed when one settles, or when nobody is left who could.
 	trying, underWay int
 	news             chan struct{}
+}
+
+// runAccountsKey holds the accounts of one Run: a guard and [SpendDo] that have the same
+// options draw on the same one.
+var runAccountsKey = callbacks.NewKey(func() *runAccounts { return &runAccounts{at: make(map[accountKey]*runAccount)} })
+
+type runAccounts struct {
+	mu sync.Mutex
+	at map[accountKey]*runAccount
+}
+
+// accountKey is an account with what it is opened with: other limits or slices are for
+// the ledger to judge.
+type accountKey struct {
+	ledger ledger.Ledger
+	id     ledger.AccountID
+	limits ledger.Limits
+	slices string
+}
+
+func (r *runAccounts) of(k accountKey) *runAccount {
+	if !reflect.ValueOf(k.ledger).Comparable() {
+		k.ledger = nil // it can't be told from others
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.at[k]
+	if a == nil {
+		a = &runAccount{name: k.id}
+		r.at[k] = a
+	}
+	return a
+}
+
+// chosenAccount is the account that a guard has in one Run: its options are asked once.
+type chosenAccount struct {
+	mu sync.Mutex
+	a  *runAccount
+}
+
+func (s *spend) accountIn(run *callbacks.Run) *runAccount {
+	if s.chosen == nil {
+		return s.choose(run)
+	}
+	c := s.chosen.In(run)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.a == nil {
+		c.a = s.choose(run)
+	}
+	return c.a
+}
+
+func (s *spend) choose(run *callbacks.Run) *runAccount {
+	return runAccountsKey.In(run).of(accountKey{s.o.Ledger, s.o.Account(run), s.o.Limits, fmt.Sprint(s.o.Slices)})
 }
 
 // slice is a [Slice] at work.
@@ -45,11 +103,11 @@ func (s *spend) open(ctx context.Context, at step) (ledger.Key, error) {
 	if run == nil {
 		return ledger.Key{}, errors.New("guards: Spend: no Run: start one with callbacks.Start")
 	}
-	a := s.account.In(run)
+	a := s.accountIn(run)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.id == "" {
-		if err := s.openAll(ctx, a, s.o.Account(run)); err != nil {
+		if err := s.openAll(ctx, a); err != nil {
 			return ledger.Key{}, err
 		}
 		a.calls = run.ID() + "-" + rand.Text() + "-"
@@ -72,7 +130,8 @@ func (s *spend) open(ctx context.Context, at step) (ledger.Key, error) {
 
 // openAll opens the Run's account and sets every slice aside, so that nobody can spend
 // what was promised to an agent that has not begun.
-func (s *spend) openAll(ctx context.Context, a *runAccount, id ledger.AccountID) error {
+func (s *spend) openAll(ctx context.Context, a *runAccount) error {
+	id := a.name
 	_, err := s.o.Ledger.Open(ctx, ledger.Opening{Account: id, Limits: s.o.Limits})
 	if errors.Is(err, ledger.ErrConflict) {
 		// Its limits were adjusted since, to these: a run that is resumed with more money.
@@ -145,7 +204,7 @@ const mostWait = time.Minute
 // calls of the Run hold, again when one of them has settled: worst cases are far above
 // real costs, and most of what is held comes back.
 func (s *spend) whileOthersSettle(ctx context.Context, reserve func() error) error {
-	a := s.account.In(callbacks.RunOf(ctx))
+	a := s.accountIn(callbacks.RunOf(ctx))
 	var timeout <-chan time.Time
 	for {
 		news, again, err := a.try(reserve)
@@ -218,7 +277,7 @@ func mayComeBack(err error) bool {
 
 // settled tells those who wait that a call's reservation is gone.
 func (s *spend) settled(ctx context.Context) {
-	a := s.account.In(callbacks.RunOf(ctx))
+	a := s.accountIn(callbacks.RunOf(ctx))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.underWay--
@@ -231,7 +290,7 @@ func (s *spend) ended(ctx context.Context, at step) {
 	if run == nil {
 		return
 	}
-	a := s.account.In(run)
+	a := s.accountIn(run)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	sl := a.slices[at.agent]
@@ -257,7 +316,7 @@ func (s *spend) approve(ctx context.Context, err error) bool {
 	if s.o.Approve == nil || !errors.Is(err, ledger.ErrNeedsApproval) || !errors.As(err, &denied) {
 		return false
 	}
-	a := s.account.In(callbacks.RunOf(ctx))
+	a := s.accountIn(callbacks.RunOf(ctx))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if yes, asked := a.asked[denied.Account]; asked {

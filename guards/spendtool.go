@@ -105,11 +105,14 @@ func SpendDo(ctx context.Context, o SpendOptions, name string, most ledger.Nano,
 	if err != nil {
 		return err
 	}
-	if callbacks.RunOf(ctx) == nil {
+	run := callbacks.RunOf(ctx)
+	if run == nil {
 		return errors.New("guards: SpendDo: no Run: start one with callbacks.Start")
 	}
 	if name == "" || most < 0 {
 		return fmt.Errorf("guards: SpendDo: %q for %s", name, most)
 	}
+	id := s.o.Account(run)
+	s.o.Account = func(*callbacks.Run) ledger.AccountID { return id }
 	return s.pay(ctx, step{}, name, most, f)
 }
