@@ -26,6 +26,8 @@ type runAccount struct {
 	calls  string           // what begins the names of this process's calls
 	next   int
 	slices map[string]*slice // by agent
+	// asking is held by the call that has a person asked; asked are the answers.
+	asking chan struct{}
 	asked  map[ledger.AccountID]bool
 	// trying counts the calls that ask for a reservation just now, underWay those that hold
 	// one. news is closed when one settles, or when nobody is left who could.
@@ -59,7 +61,7 @@ func (r *runAccounts) of(k accountKey) *runAccount {
 	defer r.mu.Unlock()
 	a := r.at[k]
 	if a == nil {
-		a = &runAccount{name: k.id}
+		a = &runAccount{name: k.id, asking: make(chan struct{}, 1), asked: make(map[ledger.AccountID]bool)}
 		r.at[k] = a
 	}
 	return a
@@ -216,6 +218,9 @@ func (s *spend) whileOthersSettle(ctx context.Context, reserve func() error) err
 		}
 		select {
 		case <-news:
+			if ctx.Err() != nil {
+				return err
+			}
 		case <-timeout:
 			return err
 		case <-ctx.Done():
@@ -317,13 +322,14 @@ func (s *spend) approve(ctx context.Context, err error) bool {
 		return false
 	}
 	a := s.accountIn(callbacks.RunOf(ctx))
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	select {
+	case a.asking <- struct{}{}: // calls settle while a person decides
+		defer func() { <-a.asking }()
+	case <-ctx.Done():
+		return false
+	}
 	if yes, asked := a.asked[denied.Account]; asked {
 		return yes
-	}
-	if a.asked == nil {
-		a.asked = make(map[ledger.AccountID]bool)
 	}
 	a.asked[denied.Account] = false
 	if !s.o.Approve(ctx, denied) {

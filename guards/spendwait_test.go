@@ -138,6 +138,40 @@ func TestSpendDoesNotWaitForWhoWasRefused(t *testing.T) {
 	})
 }
 
+// While a person decides, calls under way settle, and a call that is cancelled does not
+// wait for the decision.
+func TestSpendGoesOnWhileAPersonDecides(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := sliced(t, memory(t), "1")
+		o.Limits.Soft = usd(t, "0.35")
+		decided, asked := make(chan struct{}), 0
+		o.Approve = func(context.Context, *ledger.DeniedError) bool {
+			asked++
+			<-decided
+			return true
+		}
+		ctx, run := callbacks.Start(t.Context())
+		defer run.Close()
+		underWay, started := make(chan struct{}), make(chan error, 3)
+		do := func(ctx context.Context, f func() error) {
+			go func() { started <- guards.SpendDo(ctx, o, "embed", usd(t, "0.30"), f) }()
+			synctest.Wait()
+		}
+		do(ctx, func() error { <-underWay; return nil })
+		do(ctx, noWork)
+		impatient, cancel := context.WithCancel(ctx)
+		do(impatient, noWork)
+		require.Empty(t, started)
+		close(underWay)
+		require.NoError(t, <-started, "the first has settled")
+		cancel()
+		require.ErrorIs(t, <-started, ledger.ErrNeedsApproval)
+		close(decided)
+		require.NoError(t, <-started)
+		require.Equal(t, 1, asked, "what was decided holds for the others")
+	})
+}
+
 // An agent that calls another as a tool has settled its own call by then: it does not
 // wait for itself.
 func TestSpendSettlesBeforeToolsRun(t *testing.T) {
