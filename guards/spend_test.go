@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -246,6 +247,69 @@ func TestSpendToolsAndAnythingElse(t *testing.T) {
 	require.ErrorIs(t, err, ledger.ErrBudgetExceeded)
 	require.Equal(t, 1, ran)
 	require.Error(t, guards.SpendDo(t.Context(), o, "embed", 1, f), "no Run")
+}
+
+// A streaming tool is paid for like any other: once for each call, whatever becomes of
+// its stream, and not run where the money is not there.
+func TestSpendStreamingTools(t *testing.T) {
+	for name, search := range map[string]*callbackstest.FakeStreamingTool{
+		"whole": callbackstest.StreamingTool("search", "a", "b"), "failing": callbackstest.StreamingTool("search", "a").Failing(errors.New("cut")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := memory(t)
+			o := sliced(t, l, "0.25")
+			o.ToolPrices = map[string]ledger.Nano{"search": usd(t, "0.10")}
+			paidOnly := guards.Spend(o)
+			paidOnly.WrapModel, paidOnly.Info = nil, nil
+			call := callbackstest.Call("search", nil)
+			m := callbackstest.Script(callbackstest.Calls(call, call, call), callbackstest.Say("done"))
+			a, err := callbacks.New(paidOnly).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{search}})
+			require.NoError(t, err)
+			out := play(t, a)
+			require.NoError(t, out.err)
+			require.Len(t, search.Calls(), 2)
+			require.Equal(t, callbacks.StatusBudgetExhausted, out.run.Outcome().Status)
+			require.ErrorIs(t, out.run.Outcome().Err, ledger.ErrBudgetExceeded)
+			require.Equal(t, []guards.SpendLine{{
+				Agent: "a", What: "search", Calls: 2, Refused: 1, Estimated: usd(t, "0.30"), Reserved: usd(t, "0.20"), Charged: usd(t, "0.20"),
+			}}, guards.Spent(callbackstest.InRun(t, out.run)))
+			b, err := l.Balance(t.Context(), "task")
+			require.NoError(t, err)
+			require.Equal(t, usd(t, "0.20"), b.Spent)
+			require.Zero(t, b.Reserved)
+		})
+	}
+}
+
+// A stream that its reader leaves, or that breaks, is paid for as well.
+func TestSpendAbandonedStreamingTool(t *testing.T) {
+	for name, read := range map[string]func(iter.Seq2[string, error]){
+		"left": func(chunks iter.Seq2[string, error]) {
+			for range chunks {
+				break
+			}
+		},
+		"panic": func(chunks iter.Seq2[string, error]) {
+			defer func() { recover() }() //nolint:errcheck // it is ours
+			chunks(func(string, error) bool { panic("a reader that breaks") })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := memory(t)
+			o := sliced(t, l, "0.25")
+			o.ToolPrices = map[string]ledger.Nano{"search": usd(t, "0.10")}
+			ctx, run := callbacks.Start(t.Context())
+			defer run.Close()
+			wrapped := guards.Spend(o).WrapTool(callbackstest.StreamingTool("search", "a", "b"))
+			read(wrapped.(interface {
+				RunStream(agent.Context, any) iter.Seq2[string, error]
+			}).RunStream(callbackstest.ContextFrom(ctx, t), nil))
+			b, err := l.Balance(t.Context(), "task")
+			require.NoError(t, err)
+			require.Equal(t, usd(t, "0.10"), b.Spent)
+			require.Zero(t, b.Reserved)
+		})
+	}
 }
 
 func TestSpendNonsense(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
@@ -16,15 +17,21 @@ import (
 	"github.com/gardefou/gardefou/guards/ledger"
 )
 
-// wrapTool reserves a tool's price around each call. A streaming tool is left bare and
-// refused: its calls would pass unpaid.
+// wrapTool reserves a tool's price around each call. It keeps the kind of a tool; one that
+// does not run here stays as it is.
 func (s *spend) wrapTool(t tool.Tool) tool.Tool {
 	price, priced := s.o.ToolPrices[t.Name()]
-	f, ok := t.(functionTool)
-	if !priced || !ok {
+	if !priced {
 		return t
 	}
-	return &paidTool{functionTool: f, s: s, price: price}
+	switch t := t.(type) {
+	case streamingTool:
+		return &paidStream{streamingTool: t, s: s, price: price}
+	case functionTool:
+		return &paidTool{functionTool: t, s: s, price: price}
+	default:
+		return t
+	}
 }
 
 type paidTool struct {
@@ -50,6 +57,25 @@ func (p *paidTool) Run(ctx agent.Context, args any) (map[string]any, error) {
 		return err
 	})
 	return res, err
+}
+
+type paidStream struct {
+	streamingTool
+	s     *spend
+	price ledger.Nano
+}
+
+// RunStream pays, once, and hands on what the tool streams.
+func (p *paidStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		refusal := p.s.pay(ctx, stepOf(ctx), p.Name(), p.price, func() error {
+			p.streamingTool.RunStream(ctx, args)(yield)
+			return nil
+		})
+		if refusal != nil {
+			yield("", refusal)
+		}
+	}
 }
 
 // pay reserves most, runs f and charges most: what a tool really cost nobody reports.
