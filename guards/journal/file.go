@@ -37,7 +37,7 @@ var (
 )
 
 // A File is a journal in a file. It is safe for concurrent use by one process; a second
-// process is refused, where the system has locks (not on Windows).
+// process is refused, where the system has file locks.
 //
 // A line that could not be written whole, on a full disk say, is taken back, so that the
 // file stays a journal and goes on when there is room again.
@@ -118,7 +118,7 @@ func (s *fileSink) take(f *os.File) (tail, error) {
 	if s.regular = info.Mode().IsRegular(); !s.regular {
 		return tail{}, nil
 	}
-	if err := filelock.Lock(f); err != nil {
+	if err := filelock.Lock(f); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return tail{}, fmt.Errorf("%w: %w", ErrInUse, err)
 	}
 	last, err := readTail(f, info.Size())

@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
+
+	"github.com/gardefou/gardefou/internal/filelock"
 )
 
 // FileOptions configure [OpenFile]. The zero value is ready to use.
@@ -43,7 +46,8 @@ type File struct {
 
 // OpenFile opens a ledger file, or makes one readable by its owner only. A last line that was
 // cut off by a crash was never acknowledged, and is dropped; any other damage is an error, as is
-// a file that another process has open: both match [ErrUnavailable].
+// a file that another process has open, or that is on a system without file locks, where two
+// could spend the same money: all match [ErrUnavailable].
 func OpenFile(path string, opts FileOptions) (*File, error) {
 	memory, err := MemoryOptions{Remember: opts.Remember, Now: opts.Now}.filled()
 	if err != nil {
@@ -69,7 +73,7 @@ func (f *File) start(path string) error {
 	case !info.Mode().IsRegular():
 		return errors.New("is no regular file")
 	}
-	if err := lockFile(f.file); err != nil {
+	if err := filelock.Lock(f.file); err != nil {
 		return err
 	}
 	fresh, err := f.replay()
@@ -91,8 +95,12 @@ func (f *File) start(path string) error {
 	return nil
 }
 
-// syncFolder makes a new file's name durable.
+// syncFolder makes a new file's name durable. Windows has nothing of the kind: it opens no
+// folder to be flushed, and keeps names in the file system's own log.
 func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	folder, err := os.Open(path) //nolint:gosec // as above
 	if err != nil {
 		return err

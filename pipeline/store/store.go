@@ -255,7 +255,7 @@ func lockFolder(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	if err := filelock.Lock(f); err != nil {
+	if err := filelock.Lock(f); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, errors.Join(fmt.Errorf("store: %w: %w", ErrInUse, err), f.Close())
 	}
 	return f, nil
