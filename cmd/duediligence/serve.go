@@ -156,7 +156,7 @@ func listen(ctx context.Context, address, token string) (net.Listener, error) {
 	if err != nil {
 		return nil, refuse("--address must be HOST:PORT, such as 127.0.0.1:8080: %v", err)
 	}
-	if token == "" && !loopback(host) {
+	if token == "" && !serve.Loopback(host) {
 		return nil, refuse("--address %s can be reached by others: give a token in --token-file or %s", address, tokenVariable)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
@@ -164,14 +164,6 @@ func listen(ctx context.Context, address, token string) (net.Listener, error) {
 		return nil, refuse("--address: %v", err)
 	}
 	return l, nil
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 // serveUntil serves until ctx is done, then lets requests under way end, and cuts off those

@@ -150,6 +150,15 @@ func TestRunsAreWaitedForAfterTheGrace(t *testing.T) {
 	require.Equal(t, 30*time.Second, shutdownGrace, "as the help says")
 }
 
+// A loopback name is one however it is written, here as in what the server answers for.
+func TestListenOnLoopback(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "localhost:0", "LOCALHOST:0"} {
+		l, err := listen(t.Context(), address, "")
+		require.NoError(t, err, address)
+		require.NoError(t, l.Close())
+	}
+}
+
 func TestServeIsCareful(t *testing.T) {
 	t.Setenv(tokenVariable, "")
 	short := filepath.Join(t.TempDir(), "token")

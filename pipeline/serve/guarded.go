@@ -45,7 +45,7 @@ func guarded(next http.Handler, token string) http.Handler {
 		w.Header().Set("X-Frame-Options", "SAMEORIGIN")
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		switch {
-		case token == "" && !loopbackHost(r.Host):
+		case token == "" && !Loopback(r.Host):
 			http.Error(w, "this server answers for localhost only; start it with a token to reach it by another name", http.StatusForbidden)
 		case token == "":
 			h.ServeHTTP(w, r)
@@ -85,7 +85,9 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-func loopbackHost(host string) bool {
+// Loopback reports whether host, a name or an address with or without a port, is this
+// machine's own.
+func Loopback(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}

@@ -156,6 +156,15 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+func TestLoopback(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost": true, "LOCALHOST": true, "LocalHost:8080": true, "127.0.0.1": true, "127.9.9.9:1": true, "::1": true, "[::1]": true, "[::1]:1": true,
+		"": false, ":8080": false, "0.0.0.0": false, "::": false, "192.168.1.5": false, "localhost.evil.example": false, "127.0.0.1.evil.example": false, "2130706433": false,
+	} {
+		require.Equal(t, want, serve.Loopback(host), host)
+	}
+}
+
 // ask runs one research over REST and returns the last event's text.
 func ask(t *testing.T, address, sessionID, typed string) (int, string) {
 	t.Helper()
