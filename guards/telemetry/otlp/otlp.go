@@ -42,8 +42,6 @@ type Options struct {
 	Service, Version string
 	// OnError is told what could not be sent. Nil drops it.
 	OnError func(error)
-	// SpanProcessors get every span as ADK made it, unfiltered. Nil means none.
-	SpanProcessors []sdktrace.SpanProcessor
 }
 
 // Start sends spans and metrics from now on: it sets OpenTelemetry's global providers,
@@ -66,11 +64,7 @@ func Start(ctx context.Context, o Options) (shutdown func(context.Context) error
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("otlp: %w", err), spans.Shutdown(ctx))
 	}
-	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(res), sdktrace.WithBatcher(Filter(spans))}
-	for _, p := range o.SpanProcessors {
-		options = append(options, sdktrace.WithSpanProcessor(p))
-	}
-	tp := sdktrace.NewTracerProvider(options...)
+	tp := sdktrace.NewTracerProvider(sdktrace.WithResource(res), sdktrace.WithBatcher(Filter(spans)))
 	mp := sdkmetric.NewMeterProvider(sdkmetric.WithResource(res), sdkmetric.WithReader(sdkmetric.NewPeriodicReader(metrics)))
 	otel.SetTracerProvider(tp)
 	otel.SetMeterProvider(mp)
