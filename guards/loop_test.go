@@ -57,6 +57,10 @@ func TestLoopMatrix(t *testing.T) {
 		"two of two":                      {guards.LoopOptions{Repeats: 2}, []callbackstest.Turn{a, a, a, say}, 1, []string{repeated, detected}},
 		"three in five":                   {guards.LoopOptions{Window: 5}, []callbackstest.Turn{a, b, a, b, a, say}, 4, []string{repeated}},
 		"four in six end the agent":       {guards.LoopOptions{Window: 6}, []callbackstest.Turn{a, b, a, a, a, say}, 3, []string{repeated, detected}},
+		"a window no wider than a loop":   {guards.LoopOptions{Window: 3}, []callbackstest.Turn{a, a, a, a, say}, 2, []string{repeated, detected}},
+		"two calls that take turns":       {guards.LoopOptions{Window: 6}, []callbackstest.Turn{a, b, a, b, a, b, a, say}, 4, []string{repeated, repeated, detected}},
+		"in a window it may go on":        {guards.LoopOptions{Window: 3}, []callbackstest.Turn{a, a, a, b, b, a, a, say}, 6, []string{repeated}},
+		"in a window, a second loop":      {guards.LoopOptions{Window: 3}, []callbackstest.Turn{a, a, a, b, b, a, a, a, say}, 6, []string{repeated, repeated}},
 		"three in six, the window's four": {guards.LoopOptions{Window: 4}, []callbackstest.Turn{a, b, b, a, callbackstest.Call("lookup", nil), a, say}, 6, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
