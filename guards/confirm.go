@@ -90,7 +90,7 @@ type ConfirmOptions struct {
 	Timeout time.Duration
 	// AlwaysArgs names the arguments whose values an answer with Always is bound to. Nil
 	// binds it to all of them; an empty list to none, so that it covers the tool whatever
-	// its arguments.
+	// its arguments. Keys that differ from a name in case alone are meant too.
 	AlwaysArgs []string
 }
 

@@ -146,6 +146,27 @@ func TestConfirmAlways(t *testing.T) {
 			require.Equal(t, guards.DecisionStanding, decisions[1].Outcome)
 		})
 	}
+	t.Run("a key in another case is the same argument", func(t *testing.T) {
+		fake := callbackstest.Tool("pay")
+		script := approvers.NewScript(approvers.Always, approvers.No, approvers.No)
+		pay := func(args map[string]any) callbackstest.Turn { return callbackstest.Call("pay", args) }
+		m := callbackstest.Script(
+			pay(map[string]any{"to": "Acme"}), pay(map[string]any{"to": "Acme", "To": "Mallory"}), pay(map[string]any{"TO": "Mallory"}),
+			pay(map[string]any{"to": "Acme", "amount": 2.0}), callbackstest.Say("done"))
+		out := confirmed(t, m, []tool.Tool{fake}, guards.ConfirmOptions{Approver: script, Tools: []string{"pay"}, AlwaysArgs: []string{"to"}})
+		require.NoError(t, out.err)
+		require.Equal(t, []map[string]any{{"to": "Acme"}, {"to": "Acme", "amount": 2.0}}, fake.Calls())
+		require.Len(t, script.Questions(), 3)
+		require.Equal(t, map[string]any{"to": "Acme", "To": "Mallory"}, script.Questions()[1].Always)
+	})
+	t.Run("an argument that is named in another case", func(t *testing.T) {
+		fake := callbackstest.Tool("pay")
+		script := approvers.NewScript(approvers.Always, approvers.No)
+		m := callbackstest.Script(payTo("Acme", 1), payTo("Mallory", 1), callbackstest.Say("done"))
+		out := confirmed(t, m, []tool.Tool{fake}, guards.ConfirmOptions{Approver: script, Tools: []string{"pay"}, AlwaysArgs: []string{"To"}})
+		require.NoError(t, out.err)
+		require.Len(t, fake.Calls(), 1)
+	})
 	t.Run("another run is asked anew", func(t *testing.T) {
 		script := approvers.NewScript(approvers.Always, approvers.No)
 		fake := callbackstest.Tool("pay")

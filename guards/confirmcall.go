@@ -8,7 +8,9 @@ import (
 	"crypto/rand"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -156,17 +158,16 @@ func (c *confirm) ask(ctx context.Context, q Question) (Answer, error) {
 	return Answer{}, ctx.Err()
 }
 
-// bound is the part of the arguments that an Always is bound to.
+// bound is the part of the arguments that an Always is bound to. A key that differs from
+// a name in case alone belongs to it: encoding/json takes them for the same.
 func (c *confirm) bound(args map[string]any) map[string]any {
 	if c.o.AlwaysArgs == nil {
 		return args
 	}
-	part := make(map[string]any, len(c.o.AlwaysArgs))
-	for _, name := range c.o.AlwaysArgs {
-		if v, ok := args[name]; ok {
-			part[name] = v
-		}
-	}
+	part := maps.Clone(args)
+	maps.DeleteFunc(part, func(key string, _ any) bool {
+		return !slices.ContainsFunc(c.o.AlwaysArgs, func(name string) bool { return strings.EqualFold(key, name) })
+	})
 	return part
 }
 
