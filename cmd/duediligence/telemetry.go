@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-
 	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/guards/telemetry"
 	"github.com/gardefou/gardefou/guards/telemetry/otlp"
@@ -21,11 +19,11 @@ const telemetryGrace = 5 * time.Second
 
 // startTelemetry sends spans and metrics where the environment names a collector, and
 // returns nil where it names none. shut ends it.
-func (f *flags) startTelemetry(ctx context.Context, spans ...sdktrace.SpanProcessor) (*telemetry.Telemetry, error) {
+func (f *flags) startTelemetry(ctx context.Context) (*telemetry.Telemetry, error) {
 	if !otlp.Configured() {
 		return nil, nil
 	}
-	stop, err := otlp.Start(ctx, otlp.Options{Service: "duediligence", Version: version(), OnError: f.onTelemetry, SpanProcessors: spans})
+	stop, err := otlp.Start(ctx, otlp.Options{Service: "duediligence", Version: version(), OnError: f.onTelemetry})
 	if err != nil {
 		return nil, refuse("OTEL_EXPORTER_OTLP_*: %v", err)
 	}
