@@ -44,7 +44,7 @@ func TestTerminal(t *testing.T) {
 		"French":            {"fr", "oui\n", true, false, 1},
 		"always in French":  {"fr", "toujours\n", true, true, 1},
 		"after nonsense":    {"en", "\nok\nyes\n", true, false, 3},
-		"nothing but":       {"en", "a b\nok\nsure\nyes\n", false, false, 4},
+		"nothing but":       {"en", "a b\nok\nsure\nyes\n", false, false, 3},
 		"no end of line":    {"en", "yes", true, false, 1},
 		"English in French": {"fr", "yes\nnon\n", false, false, 2},
 	} {
@@ -106,6 +106,28 @@ func TestTerminalALateLineAnswersNothing(t *testing.T) {
 		require.Equal(t, "q2", a.Question)
 		require.Contains(t, out.String(), "Too late")
 		require.Contains(t, out.String(), "had timed out")
+		typing.Close()
+	})
+}
+
+// Where there is no further chance nothing is read: the next line answers the next
+// question.
+func TestTerminalReadsNothingAfterTheLastChance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, typing := io.Pipe()
+		var out lockedBuilder
+		term := approvers.Terminal(in, &out, "jeanne")
+		for _, tc := range []struct {
+			typed    string
+			approved bool
+		}{{"1\n2\n3\n", false}, {"yes\n", true}} {
+			go io.WriteString(typing, tc.typed)
+			a, err := term.Ask(t.Context(), question("en"))
+			require.NoError(t, err)
+			require.Equal(t, tc.approved, a.Approved)
+			synctest.Wait()
+		}
+		require.NotContains(t, out.String(), "had timed out")
 		typing.Close()
 	})
 }

@@ -22,13 +22,16 @@ import (
 
 // Terminal asks the person who sits at in and out, one question at a time, and names them
 // by. It shows the arguments with everything escaped that could move the cursor or hide
-// text. An answer is yes, no or always; anything else is asked again, three times at most,
-// and the end of in is an error. A line typed after its question timed out answers nothing.
+// text. An answer is yes, no or always; anything else is asked again, three times at most
+// in all, and is a no then; the end of in is an error. A line typed after its question timed out answers nothing.
 //
 // Where in does not end, a read on it may be left waiting when the last question is over.
 func Terminal(in io.Reader, out io.Writer, by string) guards.Approver {
 	return &terminal{in: bufio.NewReader(in), out: out, by: by, turn: make(chan struct{}, 1), lines: make(chan line, 1)}
 }
+
+// chances is how often a question is asked.
+const chances = 3
 
 type terminal struct {
 	in  *bufio.Reader
@@ -60,7 +63,7 @@ func (t *terminal) Ask(ctx context.Context, q guards.Question) (guards.Answer, e
 		return guards.Answer{}, fmt.Errorf("approvers: asking: %w", err)
 	}
 	stale := t.begin()
-	for range 3 {
+	for chance := range chances {
 		var got line
 		select {
 		case got = <-t.lines:
@@ -78,8 +81,10 @@ func (t *terminal) Ask(ctx context.Context, q guards.Question) (guards.Answer, e
 			a.By = t.by
 			return a, nil
 		}
-		fmt.Fprintf(t.out, "%s\n%s", text.Get(lang, again), text.Get(lang, text.AskPrompt))
-		t.begin()
+		if chance < chances-1 {
+			fmt.Fprintf(t.out, "%s\n%s", text.Get(lang, again), text.Get(lang, text.AskPrompt))
+			t.begin()
+		}
 	}
 	return q.Answer(false, t.by), nil
 }
