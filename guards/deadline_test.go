@@ -287,6 +287,39 @@ func TestDeadlinePassesACancellationOn(t *testing.T) {
 	})
 }
 
+// Where the agent's time is up no call begins, whatever limit calls have of their own.
+func TestDeadlineBeginsNoCallAfterTheAgents(t *testing.T) {
+	for name, o := range map[string]guards.DeadlineOptions{
+		"the agent's alone":     {Agent: time.Second},
+		"calls have theirs too": {Agent: time.Second, ModelCall: time.Hour, ToolCall: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := guards.DeadlineWith(o)
+				ctx, run := callbacks.Start(t.Context())
+				defer run.Close()
+				m, fake := callbackstest.Script(callbackstest.Say("ok")).Repeat(), callbackstest.Tool("lookup")
+				call := func() (modelErr, toolErr error) {
+					for _, err := range g.WrapModel(m, nil).GenerateContent(ctx, prompt("x"), false) {
+						modelErr = err
+					}
+					_, toolErr = g.WrapTool(fake).(runnable).Run(callbackstest.ContextFrom(ctx, t), map[string]any{})
+					return modelErr, toolErr
+				}
+				modelErr, toolErr := call()
+				require.NoError(t, modelErr)
+				require.NoError(t, toolErr)
+				time.Sleep(time.Second)
+				modelErr, toolErr = call()
+				require.ErrorIs(t, modelErr, callbacks.ErrEnded)
+				require.ErrorIs(t, toolErr, callbacks.ErrEnded)
+				require.Equal(t, 1, m.Calls())
+				require.Len(t, fake.Calls(), 1)
+			})
+		})
+	}
+}
+
 func TestDeadlineNonsense(t *testing.T) {
 	for _, o := range []guards.DeadlineOptions{{}, {Agent: -1}, {ModelCall: -1}, {ToolCall: -1}} {
 		require.Error(t, callbacks.New(guards.DeadlineWith(o)).Err(), o)

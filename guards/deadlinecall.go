@@ -29,12 +29,8 @@ func (m *deadlineModel) GenerateContent(ctx context.Context, req *model.LLMReque
 	return func(yield func(*model.LLMResponse, error) bool) {
 		cs, _ := callbacks.CurrentStep(ctx)
 		limit, byAgent := m.d.limit(ctx, step{cs.Invocation, cs.Branch, cs.Agent}, m.d.o.ModelCall)
-		if limit <= 0 {
-			if byAgent {
-				yield(nil, m.d.over(ctx))
-				return
-			}
-			m.LLM.GenerateContent(ctx, req, stream)(yield)
+		if limit <= 0 { // the agent's: a call's own is positive where it is wrapped
+			yield(nil, m.d.over(ctx))
 			return
 		}
 		late := func() error {
@@ -187,10 +183,6 @@ func timedTool[T any](d *deadline, name string, ctx agent.Context, args any, run
 			return callbacks.Deny(CodeToolTimeout, say(ctx, text.DeadlineTool, name, seconds(limit))).By(deadlineName)
 		}
 		if limit <= 0 {
-			if d.o.ToolCall == 0 && !byAgent {
-				run(ctx, args)(yield)
-				return
-			}
 			var none T
 			yield(none, late())
 			return
