@@ -169,6 +169,8 @@ func giveBack(ctx context.Context, meters []meter) {
 	}
 }
 
+// withoutCancel outlives the call: a cancelled run must still say what it cost. How long
+// settling may take is the store's to bound.
 func withoutCancel(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()

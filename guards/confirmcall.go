@@ -108,7 +108,7 @@ func (c *confirm) approve(ctx agent.Context, name string, given any) error {
 	}
 	q := Question{
 		ID: rand.Text(), Call: d.Call, Agent: d.Agent, Tool: name, CallID: d.CallID, Asked: d.Asked, Until: d.Asked.Add(c.o.Timeout),
-		Args: copyObject(args), Always: copyObject(always), Lang: callbacks.Lang(ctx),
+		Args: cloneObject(args), Always: cloneObject(always), Lang: callbacks.Lang(ctx),
 	}
 	if run := callbacks.RunOf(ctx); run != nil {
 		q.Run = run.ID()
@@ -169,29 +169,4 @@ func (c *confirm) bound(args map[string]any) map[string]any {
 		return !slices.ContainsFunc(c.o.AlwaysArgs, func(name string) bool { return strings.EqualFold(key, name) })
 	})
 	return part
-}
-
-// copyObject copies a JSON-like object, so that whoever gets the copy can't change the
-// original.
-func copyObject(m map[string]any) map[string]any {
-	c := make(map[string]any, len(m))
-	for k, v := range m {
-		c[k] = copyValue(v)
-	}
-	return c
-}
-
-func copyValue(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return copyObject(v)
-	case []any:
-		c := make([]any, len(v))
-		for i, e := range v {
-			c[i] = copyValue(e)
-		}
-		return c
-	default:
-		return v
-	}
 }

@@ -208,7 +208,3 @@ func (s *spend) refuse(ctx context.Context, err error) *callbacks.Refusal {
 	}
 	return callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetNoPrice)).WithDetail(err.Error()).WithCause(err)
 }
-
-// settleContext outlives the call: a cancelled run must still say what it cost. How long
-// settling may take is the ledger's to bound.
-func settleContext(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }

@@ -290,7 +290,7 @@ func TestSpendAbandonedStreamingTool(t *testing.T) {
 			}
 		},
 		"panic": func(chunks iter.Seq2[string, error]) {
-			defer func() { recover() }() //nolint:errcheck // it is ours
+			defer func() { recover() }()
 			chunks(func(string, error) bool { panic("a reader that breaks") })
 		},
 	} {

@@ -306,7 +306,7 @@ func (s *spend) ended(ctx context.Context, at step) {
 	if len(sl.in) > 0 {
 		return
 	}
-	ctx = settleContext(ctx)
+	ctx = withoutCancel(ctx)
 	// What can't be closed, an unsettled call in it, stays set aside and in use.
 	if b, err := s.o.Ledger.Close(ctx, sl.id); err == nil {
 		sl.id, sl.spent = "", sl.spent+b.Spent

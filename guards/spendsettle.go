@@ -49,7 +49,7 @@ func (c *paidCall) settle(ctx context.Context) {
 		return
 	}
 	c.settled = true
-	ctx = settleContext(ctx)
+	ctx = withoutCancel(ctx)
 	defer c.s.settled(ctx)
 	if proof, ok := c.unbilled(); ok {
 		if err := c.s.o.Ledger.Release(ctx, c.key, proof); err == nil {

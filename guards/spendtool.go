@@ -107,7 +107,7 @@ func (s *spend) pay(ctx context.Context, at step, what string, most ledger.Nano,
 		return refusal
 	}
 	defer func() {
-		ctx := settleContext(ctx)
+		ctx := withoutCancel(ctx)
 		defer s.settled(ctx)
 		// A commit that fails leaves the reservation, which stays charged.
 		r, err := s.o.Ledger.Commit(ctx, key, ledger.Charge{})

@@ -153,8 +153,9 @@ func TestSpendGoesOnWhileAPersonDecides(t *testing.T) {
 		ctx, run := callbacks.Start(t.Context())
 		defer run.Close()
 		underWay, started := make(chan struct{}), make(chan error, 3)
+		price := usd(t, "0.30")
 		do := func(ctx context.Context, f func() error) {
-			go func() { started <- guards.SpendDo(ctx, o, "embed", usd(t, "0.30"), f) }()
+			go func() { started <- guards.SpendDo(ctx, o, "embed", price, f) }()
 			synctest.Wait()
 		}
 		do(ctx, func() error { <-underWay; return nil })

@@ -78,15 +78,21 @@ func Stash(prefix string) callbacks.Guard {
 	return g
 }
 
+// cloneObject copies a JSON-like object, so that whoever gets the copy can't change the
+// original.
+func cloneObject(m map[string]any) map[string]any {
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		out[k] = cloneJSON(v)
+	}
+	return out
+}
+
 // cloneJSON copies the maps and slices of a JSON-like value.
 func cloneJSON(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = cloneJSON(e)
-		}
-		return out
+		return cloneObject(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
