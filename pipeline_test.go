@@ -332,10 +332,26 @@ func TestOutOfCalls(t *testing.T) {
 				require.False(t, out.Report.Narrative.Template)
 				continue
 			}
+			require.LessOrEqual(t, out.Stats.ModelCalls, calls)
+			if out.Result.Status == callbacks.StatusLanded {
+				// One call short, a researcher may have had to answer with its first: its look-up
+				// is then made by code, and the report says so.
+				require.Equal(t, 7, calls)
+				require.Len(t, out.Findings, 3)
+				require.Contains(t, strings.Join(out.Report.Gaps, "\n"), "look-up was made by code: its researcher had not called it.")
+				continue
+			}
 			require.Equal(t, callbacks.StatusCallsExhausted, out.Result.Status)
-			require.Equal(t, fmt.Sprintf("calls: %d/%d", calls, calls), out.Result.Reason)
-			require.Equal(t, calls, out.Stats.ModelCalls)
-			require.True(t, out.Report.Narrative.Template)
+			if strings.HasSuffix(out.Result.Reason, "kept for landing") {
+				// A researcher came too late for the calls its siblings were promised, and what it
+				// did not take was enough for the rest: its absence is a gap, and the status says so.
+				require.Less(t, len(out.Findings), 3)
+				require.Contains(t, out.Report.Gaps, out.Result.Agent+" did not finish: its part rests on code alone.")
+			} else {
+				require.Equal(t, fmt.Sprintf("calls: %d/%d", calls, calls), out.Result.Reason)
+				require.Equal(t, calls, out.Stats.ModelCalls)
+				require.True(t, out.Report.Narrative.Template)
+			}
 			require.Len(t, out.Report.Narrative.Sections, 4)
 			require.NotContains(t, out.Report.Markdown(report.English), "[guard]")
 		}

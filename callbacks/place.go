@@ -3,7 +3,11 @@
 
 package callbacks
 
-import "google.golang.org/adk/v2/agent"
+import (
+	"context"
+
+	"google.golang.org/adk/v2/agent"
+)
 
 // A place is one agent at work: it makes one model call at a time. What the chain
 // remembers of it lives in the Run under one of the key types below.
@@ -62,6 +66,16 @@ func SetLanded(ctx agent.Context, landed bool) {
 		run.values.Store(landedID(placeOf(ctx)), struct{}{})
 	} else {
 		run.values.Delete(landedID(placeOf(ctx)))
+	}
+}
+
+// FellShort says that refusal ends an agent for want of what all agents of the Run share,
+// while the Run goes on. A Run that ends well otherwise then has the refusal's status and
+// not [StatusDone] or [StatusLanded]; the first of several counts. Without a Run it does
+// nothing.
+func FellShort(ctx context.Context, agentName string, refusal *Refusal) {
+	if run := RunOf(ctx); run != nil {
+		run.short.CompareAndSwap(nil, &stop{refusal: refusal, agent: agentName, guard: refusal.guard})
 	}
 }
 

@@ -28,6 +28,8 @@ type Run struct {
 
 	stopped atomic.Pointer[stop]
 	landed  atomic.Bool
+	// short is why an agent was cut short while the Run went on.
+	short atomic.Pointer[stop]
 
 	mu       sync.Mutex
 	failure  error
@@ -271,14 +273,13 @@ type Result struct {
 // Outcome returns how the Run stands now; after the run, how it ended.
 func (r *Run) Outcome() Result {
 	if s := r.stopped.Load(); s != nil {
-		return Result{
-			Status: statusOf(s.refusal), Agent: s.agent, Guard: s.guard,
-			Code: s.refusal.Code, Reason: s.refusal.reason(), Err: s.refusal.Unwrap(),
-		}
+		return s.result()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
+	case r.failure == nil && r.short.Load() != nil:
+		return r.short.Load().result()
 	case r.failure == nil && r.landed.Load():
 		return Result{Status: StatusLanded}
 	case r.failure == nil:
@@ -289,6 +290,13 @@ func (r *Run) Outcome() Result {
 		return Result{Status: StatusTimeExhausted, Err: r.failure}
 	default:
 		return Result{Status: StatusFailed, Err: r.failure}
+	}
+}
+
+func (s *stop) result() Result {
+	return Result{
+		Status: statusOf(s.refusal), Agent: s.agent, Guard: s.guard,
+		Code: s.refusal.Code, Reason: s.refusal.reason(), Err: s.refusal.Unwrap(),
 	}
 }
 

@@ -67,7 +67,11 @@ func (b *budget) admit(ctx context.Context, s step, hold bool) (whatIsLeft, erro
 		if full == &meters[0] && kept > 0 && used < full.limit {
 			// The calls left are another agent's to answer with: stopping the Run here would
 			// take them from it.
-			return whatIsLeft{}, b.end(ctx, CodeCallsExhausted, fmt.Sprintf("%s, %d kept for landing", detail, kept))
+			refusal := b.end(ctx, CodeCallsExhausted, fmt.Sprintf("%s, %d kept for landing", detail, kept))
+			if b.Scope == ScopeRun {
+				callbacks.FellShort(ctx, s.agent, refusal)
+			}
+			return whatIsLeft{}, refusal
 		}
 		return whatIsLeft{}, b.refuse(ctx, CodeCallsExhausted, detail)
 	}

@@ -274,5 +274,9 @@ func TestLandingInARunOutlivesAnAgentThatComesTooLate(t *testing.T) {
 	out := play(t, parallel(t, build("early", callbackstest.Call("lookup", nil), callbackstest.Say("the answer")), build("late")))
 	require.NoError(t, out.err)
 	require.Equal(t, []string{"calls: 1/2, 1 kept for landing"}, refusalsOf(rec.Events()))
-	require.Equal(t, callbacks.StatusLanded, out.run.Outcome().Status)
+	got := out.run.Outcome()
+	require.Equal(t, callbacks.StatusCallsExhausted, got.Status, "somebody was cut short")
+	require.Equal(t, "late", got.Agent)
+	require.Equal(t, "run_call_budget", got.Guard)
+	require.Equal(t, "calls: 1/2, 1 kept for landing", got.Reason)
 }
