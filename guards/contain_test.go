@@ -34,6 +34,7 @@ func TestContainMatrix(t *testing.T) {
 			require.NoError(t, tr.Err)
 			gaps := guards.Gaps(callbackstest.InRun(t, tr.Run))
 			require.Len(t, gaps, 1)
+			require.Equal(t, gaps, guards.Gaps(callbackstest.InRun(t, tr.Run)), "as often as one asks")
 			require.Equal(t, "guarded", gaps[0].Agent)
 			require.ErrorIs(t, gaps[0].Err, boom)
 			if tr.Topology == callbackstest.TopologyParallel {

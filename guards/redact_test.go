@@ -61,6 +61,17 @@ func TestRedactAfterTool(t *testing.T) {
 
 // Nothing that the model says or a tool returns is stored, streamed, journalled or
 // put into state with a value in it, in any form and topology.
+// The user's message is masked in a copy: whoever sent it keeps the original.
+func TestRedactUserMessage(t *testing.T) {
+	msg := genai.NewContentFromText("write to "+mail, genai.RoleUser)
+	msg.Parts = append(msg.Parts, nil)
+	got, err := guards.Redact().ForPlugin().OnUserMessage(nil, msg)
+	require.NoError(t, err)
+	require.Equal(t, "write to [email redacted]", got.Parts[0].Text)
+	require.Nil(t, got.Parts[1])
+	require.Equal(t, "write to "+mail, msg.Parts[0].Text)
+}
+
 func TestRedactMatrix(t *testing.T) {
 	var journal lines
 	callbackstest.Matrix{

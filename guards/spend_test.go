@@ -127,16 +127,22 @@ func TestSpendSlices(t *testing.T) {
 }
 
 // Where a whole answer is not affordable, less is asked for.
+// An answer is made to fit what is left, and what is left without asking somebody.
 func TestSpendShrinksTheAnswer(t *testing.T) {
-	spend := guards.Spend(guards.SpendOptions{Ledger: memory(t), Limits: ledger.Limits{Hard: usd(t, "0.20")}, Prices: dear(t)})
-	m := &billing{}
-	a, err := callbacks.New(spend).NewAgent(llmagent.Config{Name: "a", Model: m})
-	require.NoError(t, err)
-	out := play(t, a)
-	require.NoError(t, out.err)
-	require.EqualValues(t, 1, m.calls.Load())
-	require.LessOrEqual(t, m.billed, usd(t, "0.20"))
-	require.Greater(t, m.billed, usd(t, "0.10"))
+	for name, limits := range map[string]ledger.Limits{
+		"to the end": {Hard: usd(t, "0.20")}, "to where approval begins": {Soft: usd(t, "0.20"), Hard: usd(t, "1")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &billing{}
+			a, err := callbacks.New(guards.Spend(guards.SpendOptions{Ledger: memory(t), Limits: limits, Prices: dear(t)})).NewAgent(llmagent.Config{Name: "a", Model: m})
+			require.NoError(t, err)
+			out := play(t, a)
+			require.NoError(t, out.err)
+			require.EqualValues(t, 1, m.calls.Load())
+			require.LessOrEqual(t, m.billed, usd(t, "0.20"))
+			require.Greater(t, m.billed, usd(t, "0.10"))
+		})
+	}
 }
 
 func TestSpendSettles(t *testing.T) {

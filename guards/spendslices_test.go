@@ -98,6 +98,21 @@ func TestSpendSliceIsALimitOverAllTurns(t *testing.T) {
 	require.Positive(t, denied.Missing())
 }
 
+// Where the Run has less than a slice promised to its agent's further turn, the agent
+// draws on what is there.
+func TestSpendSliceWithWhatTheRunHasLeft(t *testing.T) {
+	o := sliced(t, memory(t), "0.80", "a", "0.65")
+	o.MinOutput = 100
+	list, models := team(t, o, "a", "b")
+	root, err := loopagent.New(loopagent.Config{AgentConfig: agent.Config{Name: "root", SubAgents: list}, MaxIterations: 2})
+	require.NoError(t, err)
+	out := play(t, root)
+	require.NoError(t, out.err)
+	require.EqualValues(t, 2, models["a"].calls.Load())
+	require.EqualValues(t, 1, models["b"].calls.Load())
+	require.LessOrEqual(t, models["a"].billed+models["b"].billed, usd(t, "0.80"))
+}
+
 // One agent's slice is used up: it ends, its siblings go on with theirs.
 func TestSpendSliceEndsItsAgentAlone(t *testing.T) {
 	list, models := team(t, sliced(t, memory(t), "1", "a", "0.10", "b", "0.40", "c", "0.30"), "a", "b", "c")

@@ -231,7 +231,7 @@ func TestTruncateKeepsTheWholeAsAnArtifact(t *testing.T) {
 
 	// Without a place for artifacts the result is only cut.
 	got2 := callbackstest.AfterTool(t, guards.TruncateWith(guards.TruncateOptions{Keep: true}), callbackstest.Tool("lookup"), nil, map[string]any{"result": long}, nil)
-	require.NotContains(t, got2, "whole")
+	require.NotContains(t, got2, "_whole")
 	require.LessOrEqual(t, characters(t, got2), guards.DefaultResultCharacters)
 }
 

@@ -413,6 +413,7 @@ func TestWindowSummary(t *testing.T) {
 		require.Equal(t, "question", last.Contents[0].Parts[0].Text)
 		require.Equal(t, said(4), last.Contents[1].Parts[0].Text)
 		require.Equal(t, int32(1024), s.Requests()[0].Config.MaxOutputTokens)
+		require.Contains(t, asked, "Summarise", "the model is told what to do")
 	})
 	for name, turn := range map[string]callbackstest.Turn{
 		"an error": callbackstest.Fail(errors.New("503")), "nothing": callbackstest.Say(" "), "a cut stream": {Cut: true},
