@@ -125,6 +125,25 @@ func TestJournalLinesInEveryCell(t *testing.T) {
 	}.Run(t)
 }
 
+// A tool that fails was not refused. An agent that fails has a line of its own.
+func TestJournalTellsFailureFromRefusal(t *testing.T) {
+	var buf lines
+	journal := guards.Journal(&buf)
+	ctx := callbackstest.Context(t)
+	for _, ev := range []callbacks.Event{
+		{Step: callbacks.StepTool, Tool: "lookup", Outcome: callbacks.OutcomeFailed},
+		{Step: callbacks.StepModel, Attempt: 1, Outcome: callbacks.OutcomeFailed},
+		{Step: callbacks.StepAgent, Agent: "a", Outcome: callbacks.OutcomeFailed},
+		{Step: callbacks.StepAgent, Agent: "b", Outcome: callbacks.OutcomeAllowed},
+	} {
+		journal.Observe(ctx, ev)
+	}
+	refused := buf.byKind(t)["refusal"]
+	require.Len(t, refused, 1)
+	require.Equal(t, "a", refused[0]["agent"])
+	require.Equal(t, "failed", refused[0]["outcome"])
+}
+
 func TestJournalNonsenseAndFailure(t *testing.T) {
 	require.Error(t, callbacks.New(guards.Journal(nil)).Err())
 	var failed error

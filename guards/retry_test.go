@@ -68,11 +68,12 @@ func TestRetryWaits(t *testing.T) {
 		calls       int
 		err         bool
 	}{
-		"twice":                  {[]fault{serverError, tooMany, well}, guards.RetryOptions{}, 750 * time.Millisecond, 1500 * time.Millisecond, 3, false},
-		"as long as it is asked": {[]fault{toldToWait, well}, guards.RetryOptions{}, 20 * time.Second, 20 * time.Second, 2, false},
-		"not as long as that":    {[]fault{toldToWait, well}, guards.RetryOptions{MaxDelay: 10 * time.Second}, 0, 0, 1, true},
-		"no longer than allowed": {[]fault{serverError, serverError, serverError, well}, guards.RetryOptions{Attempts: 4, Delay: time.Second, MaxDelay: time.Second}, 1500 * time.Millisecond, 3 * time.Second, 4, false},
-		"what the user says":     {[]fault{badRequest, well}, guards.RetryOptions{Transient: func(error) bool { return true }}, 250 * time.Millisecond, 500 * time.Millisecond, 2, false},
+		"twice":                   {[]fault{serverError, tooMany, well}, guards.RetryOptions{}, 750 * time.Millisecond, 1500 * time.Millisecond, 3, false},
+		"as long as it is asked":  {[]fault{toldToWait, well}, guards.RetryOptions{}, 20 * time.Second, 20 * time.Second, 2, false},
+		"just as long as allowed": {[]fault{toldToWait, well}, guards.RetryOptions{MaxDelay: 20 * time.Second}, 20 * time.Second, 20 * time.Second, 2, false},
+		"not as long as that":     {[]fault{toldToWait, well}, guards.RetryOptions{MaxDelay: 10 * time.Second}, 0, 0, 1, true},
+		"no longer than allowed":  {[]fault{serverError, serverError, serverError, well}, guards.RetryOptions{Attempts: 4, Delay: time.Second, MaxDelay: time.Second}, 1500 * time.Millisecond, 3 * time.Second, 4, false},
+		"what the user says":      {[]fault{badRequest, well}, guards.RetryOptions{Transient: func(error) bool { return true }}, 250 * time.Millisecond, 500 * time.Millisecond, 2, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -7,11 +7,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
+	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
@@ -187,6 +191,35 @@ func TestRouteDoesNotFallBackOnARefusal(t *testing.T) {
 	require.NoError(t, out.err)
 	require.Zero(t, spare.Calls(), "the one call of the budget was made")
 	require.Equal(t, []string{"[guard] Model call budget exceeded: agent ended."}, texts(out.events))
+}
+
+// A run that is called off doesn't wait for a model that does not listen, and asks no other.
+func TestRouteEndsWithItsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		deaf, spare := deafModel{make(chan struct{})}, namedModel("spare", callbackstest.Say("answer"))
+		r, err := runnerOf(newAgent(t, "a", deaf, nil, guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{spare}, FirstChunk: 10 * time.Second})))
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		start := time.Now()
+		var failed error
+		for _, err := range r.Run(ctx, "u", "s", genai.NewContentFromText("q", genai.RoleUser), agent.RunConfig{}) {
+			failed = err
+		}
+		require.ErrorIs(t, failed, context.DeadlineExceeded)
+		require.Equal(t, 5*time.Second, time.Since(start))
+		require.Zero(t, spare.Calls())
+		close(deaf.released)
+	})
+}
+
+// deafModel answers nothing and pays no heed to its context.
+type deafModel struct{ released chan struct{} }
+
+func (deafModel) Name() string { return "deaf" }
+
+func (m deafModel) GenerateContent(context.Context, *model.LLMRequest, bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(func(*model.LLMResponse, error) bool) { <-m.released }
 }
 
 // Thought signatures go to another model as they are, unless the user says what that
