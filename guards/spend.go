@@ -196,15 +196,16 @@ func newSpend(o SpendOptions) (*spend, error) {
 
 // refuse turns a ledger's refusal into one of the chain. What refuses for any other
 // reason, an unreachable ledger, an unknown price, refuses just as well.
-func (s *spend) refuse(ctx context.Context, err error) *callbacks.Refusal {
+func (s *spend) refuse(ctx context.Context, agentName string, err error) *callbacks.Refusal {
 	lang := text.Parse(callbacks.Lang(ctx))
 	var denied *ledger.DeniedError
 	if errors.As(err, &denied) {
-		refusal := callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetMoney))
 		if len(s.o.Slices) > 0 {
-			refusal = callbacks.End(CodeBudgetExhausted, text.Get(lang, text.BudgetMoneyAgent))
+			refusal := callbacks.End(CodeBudgetExhausted, text.Get(lang, text.BudgetMoneyAgent)).WithDetail(denied.Error()).WithCause(err).By(spendName)
+			callbacks.FellShort(ctx, agentName, refusal)
+			return refusal
 		}
-		return refusal.WithDetail(denied.Error()).WithCause(err)
+		return callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetMoney)).WithDetail(denied.Error()).WithCause(err).By(spendName)
 	}
-	return callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetNoPrice)).WithDetail(err.Error()).WithCause(err)
+	return callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetNoPrice)).WithDetail(err.Error()).WithCause(err).By(spendName)
 }

@@ -34,7 +34,7 @@ func (m *paidModel) GenerateContent(ctx context.Context, req *model.LLMRequest, 
 		c := &paidCall{s: m.s, agent: at.agent, what: m.modelName(req)}
 		ctx := context.WithValue(ctx, responseIDKey{}, &c.tapped)
 		if err := c.admit(ctx, at, req); err != nil {
-			refusal := m.s.refuse(ctx, err)
+			refusal := m.s.refuse(ctx, at.agent, err)
 			note(ctx, c.agent, c.what, func(l *SpendLine) {
 				l.Refused++
 				l.Estimated += c.estimated

@@ -4,6 +4,8 @@
 package guards_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"path/filepath"
 	"testing"
 
@@ -124,7 +126,11 @@ func TestSpendSliceEndsItsAgentAlone(t *testing.T) {
 	require.EqualValues(t, 1, models["b"].calls.Load())
 	require.EqualValues(t, 1, models["c"].calls.Load())
 	require.Contains(t, texts(out.events), "[guard] Spend limit reached: agent ended.")
-	require.Equal(t, callbacks.StatusDone, out.run.Outcome().Status)
+	got := out.run.Outcome()
+	require.Equal(t, callbacks.StatusBudgetExhausted, got.Status, "what was asked for was not all done")
+	require.Equal(t, "a", got.Agent)
+	require.Equal(t, "spend", got.Guard)
+	require.ErrorIs(t, got.Err, ledger.ErrBudgetExceeded)
 }
 
 // A run that a crash cut off in the middle of a call goes on under a higher limit: the
@@ -181,4 +187,26 @@ func TestSpendSliceOfSeveralAgents(t *testing.T) {
 	require.EqualValues(t, 1, models["a"].calls.Load())
 	require.EqualValues(t, 1, models["b"].calls.Load())
 	require.EqualValues(t, 1, models["c"].calls.Load(), "0.40 is left: 0.35 and what research returned")
+}
+
+// The journal's last line says what the Run's outcome says, also where a slice ran out.
+func TestSpendSliceShowsInTheJournal(t *testing.T) {
+	var journal bytes.Buffer
+	m := &billing{}
+	a, err := callbacks.New(guards.Journal(&journal), guards.Spend(sliced(t, memory(t), "1", "a", "0.10"))).NewAgent(llmagent.Config{Name: "a", Model: m})
+	require.NoError(t, err)
+	out := play(t, a)
+	require.NoError(t, out.err)
+	out.run.Close()
+	lines := bytes.Split(bytes.TrimSpace(journal.Bytes()), []byte("\n"))
+	var end struct{ Kind, Status, Agent, Guard, Code string }
+	for _, line := range lines {
+		if bytes.Contains(line, []byte(`"kind":"end"`)) {
+			require.NoError(t, json.Unmarshal(line, &end))
+		}
+	}
+	require.Equal(t, "budget_exhausted", end.Status)
+	require.Equal(t, "a", end.Agent)
+	require.Equal(t, "spend", end.Guard)
+	require.Equal(t, guards.CodeBudgetExhausted, end.Code)
 }

@@ -82,7 +82,7 @@ func (p *paidStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, er
 func (s *spend) pay(ctx context.Context, at step, what string, most ledger.Nano, f func() error) error {
 	key, err := s.open(ctx, at)
 	if err != nil {
-		refusal := s.refuse(ctx, err)
+		refusal := s.refuse(ctx, at.agent, err)
 		noteRefused(ctx, refusal)
 		return refusal
 	}
@@ -98,7 +98,7 @@ func (s *spend) pay(ctx context.Context, at step, what string, most ledger.Nano,
 		return err
 	})
 	if err != nil {
-		refusal := s.refuse(ctx, err)
+		refusal := s.refuse(ctx, at.agent, err)
 		note(ctx, at.agent, what, func(l *SpendLine) {
 			l.Refused++
 			l.Estimated += most

@@ -213,11 +213,7 @@ func (p *Pipeline) Run(ctx context.Context, subject supplier.Subject, typed stri
 // outcome makes the report of a run whose agents have ended.
 func (p *Pipeline) outcome(ctx context.Context, run *callbacks.Run) (*Outcome, error) {
 	result := run.Outcome()
-	refusal, denied := guards.SpendRefused(ctx)
-	if refusal != nil && (result.Status == callbacks.StatusDone || result.Status == callbacks.StatusLanded) {
-		// Agents with money of their own went on; the run is still not what was asked for.
-		result = callbacks.Result{Status: callbacks.StatusBudgetExhausted, Guard: "spend", Code: refusal.Code, Reason: cmp.Or(refusal.Detail, refusal.Text), Err: refusal}
-	}
+	_, denied := guards.SpendRefused(ctx)
 	if result.Status == callbacks.StatusInterrupted || errors.Is(ctx.Err(), context.Canceled) {
 		return nil, context.Canceled
 	}
