@@ -51,6 +51,7 @@ type Refusal struct {
 	Detail string
 	cause  error
 	guard  string
+	status Status // "" is the one that follows from Code
 }
 
 // scope is how far a refusal reaches.
@@ -111,6 +112,14 @@ func (r *Refusal) By(guard string) *Refusal {
 func (r *Refusal) WithDetail(detail string) *Refusal {
 	c := *r
 	c.Detail = detail
+	return &c
+}
+
+// WithStatus returns a copy that gives the Run it ends this status, where Code is none of
+// the statuses and "denied" says too little: [StatusFailed] for a store that is gone, say.
+func (r *Refusal) WithStatus(s Status) *Refusal {
+	c := *r
+	c.status = s
 	return &c
 }
 

@@ -246,9 +246,12 @@ const (
 	StatusInterrupted     Status = "interrupted"
 )
 
-// statusOf maps a refusal to the status of what it ends. Codes that are statuses
-// are taken as they are; any other refusal is "denied".
+// statusOf maps a refusal to the status of what it ends: the one it says itself, a code
+// that is a status, else "denied".
 func statusOf(r *Refusal) Status {
+	if r.status != "" {
+		return r.status
+	}
 	switch s := Status(r.Code); s {
 	case StatusCallsExhausted, StatusTokensExhausted, StatusTimeExhausted, StatusBudgetExhausted, StatusLoopDetected, StatusFailed, StatusInterrupted:
 		return s

@@ -137,7 +137,7 @@ func (b *budget) end(ctx context.Context, code, detail string) *callbacks.Refusa
 }
 
 func (b *budget) broken(ctx context.Context, err error) *callbacks.Refusal {
-	return b.refuse(ctx, CodeCountersFailed, "").WithCause(err)
+	return b.refuse(ctx, CodeCountersFailed, "").WithStatus(callbacks.StatusFailed).WithCause(err)
 }
 
 // beforeTool takes a slot for a tool call. Calls that were refused take none.

@@ -18,8 +18,14 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 )
 
-// CodeBudgetExhausted is the code of a refusal by [Spend].
-const CodeBudgetExhausted = string(callbacks.StatusBudgetExhausted)
+// Codes of refusals by [Spend]: the money is not there, the most that a call can cost is not
+// known, the ledger can't be used. The last gives the Run the status "failed": more money is
+// no cure.
+const (
+	CodeBudgetExhausted = string(callbacks.StatusBudgetExhausted)
+	CodeCostUnbounded   = "cost_unbounded"
+	CodeLedgerFailed    = "ledger_failed"
+)
 
 const spendName = "spend"
 
@@ -85,7 +91,8 @@ type Slice struct {
 // exceeded by what was reserved, also under parallel agents, retries, fallbacks and
 // agents used as tools, which all draw on one account. Where less than the whole answer
 // is affordable the request asks for less output, never under MinOutput; where not even
-// that is, the Run stops with status budget_exhausted.
+// that is, the Run stops with status budget_exhausted. Without a ledger it stops with status
+// failed and the code ledger_failed, without a price with the code cost_unbounded.
 //
 // What a provider documents as unbilled, an error status, gives the reservation back;
 // a time-out, a cancelled or cut-off call and an answer without usage stay charged.
@@ -194,9 +201,24 @@ func newSpend(o SpendOptions) (*spend, error) {
 	return &spend{o: o}, nil
 }
 
+// unboundedError is a call whose worst case nobody can say.
+type unboundedError struct{ error }
+
+func (e *unboundedError) Unwrap() error { return e.error }
+
 // refuse turns a ledger's refusal into one of the chain. What refuses for any other
-// reason, an unreachable ledger, an unknown price, refuses just as well.
-func (s *spend) refuse(ctx context.Context, agentName string, err error) *callbacks.Refusal {
+// reason, an unreachable ledger, an unknown price, refuses just as well. The end of a
+// call's context is no refusal: it is what it is, and stops nothing but the call.
+func (s *spend) refuse(ctx context.Context, agentName string, err error) error {
+	refusal := s.refusal(ctx, agentName, err)
+	if refusal == nil {
+		return fmt.Errorf("guards: Spend: %w", err)
+	}
+	noteRefused(ctx, refusal)
+	return refusal
+}
+
+func (s *spend) refusal(ctx context.Context, agentName string, err error) *callbacks.Refusal {
 	lang := text.Parse(callbacks.Lang(ctx))
 	var denied *ledger.DeniedError
 	if errors.As(err, &denied) {
@@ -207,5 +229,12 @@ func (s *spend) refuse(ctx context.Context, agentName string, err error) *callba
 		}
 		return callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetMoney)).WithDetail(denied.Error()).WithCause(err).By(spendName)
 	}
-	return callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetNoPrice)).WithDetail(err.Error()).WithCause(err).By(spendName)
+	if ctx.Err() != nil {
+		return nil
+	}
+	refusal := callbacks.Stop(CodeLedgerFailed, text.Get(lang, text.BudgetNoLedger)).WithStatus(callbacks.StatusFailed)
+	if errors.As(err, new(*unboundedError)) {
+		refusal = callbacks.Stop(CodeCostUnbounded, text.Get(lang, text.BudgetNoPrice))
+	}
+	return refusal.WithDetail(err.Error()).WithCause(err).By(spendName)
 }

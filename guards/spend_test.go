@@ -223,10 +223,70 @@ func TestSpendRefusesWhatHasNoPriceOrNoBound(t *testing.T) {
 			require.NoError(t, err)
 			out := play(t, a)
 			require.NoError(t, out.err)
-			require.Equal(t, callbacks.StatusBudgetExhausted, out.run.Outcome().Status)
+			require.Equal(t, callbacks.StatusDenied, out.run.Outcome().Status, "more money is no cure")
+			require.Equal(t, guards.CodeCostUnbounded, out.run.Outcome().Code)
 			require.Contains(t, texts(out.events), "[guard] The cost of the call can't be bounded: run stopped.")
 		})
 	}
+}
+
+// brokenLedger can't be reached.
+type brokenLedger struct{ ledger.Ledger }
+
+func (brokenLedger) Reserve(_ context.Context, r ledger.Request) (ledger.Reservation, error) {
+	return ledger.Reservation{}, &ledger.OpError{Op: "reserve", Account: r.Key.Account, Key: r.Key, Err: ledger.ErrUnavailable}
+}
+
+// A ledger that is gone is no lack of money: models, tools and all else say so, and the
+// Run failed.
+func TestSpendWithoutItsLedger(t *testing.T) {
+	l := brokenLedger{memory(t)}
+	for name, slices := range map[string][]string{"one account": nil, "slices": {"a", "0.50"}} {
+		t.Run(name, func(t *testing.T) {
+			o := sliced(t, l, "1", slices...)
+			o.ToolPrices = map[string]ledger.Nano{"search": usd(t, "0.10")}
+			search := callbackstest.Tool("search")
+			onlyTools := guards.Spend(o)
+			onlyTools.WrapModel, onlyTools.Info = nil, nil
+			for _, cfg := range []llmagent.Config{
+				{Model: callbackstest.Script(callbackstest.Call("search", nil), callbackstest.Say("done")), Tools: []tool.Tool{search}}, {Model: &billing{}},
+			} {
+				cfg.Name = "a"
+				g := onlyTools
+				if cfg.Tools == nil {
+					g = guards.Spend(o)
+				}
+				a, err := callbacks.New(g).NewAgent(cfg)
+				require.NoError(t, err)
+				out := play(t, a)
+				require.NoError(t, out.err)
+				got := out.run.Outcome()
+				require.Equal(t, callbacks.StatusFailed, got.Status)
+				require.Equal(t, guards.CodeLedgerFailed, got.Code)
+				require.Equal(t, "spend", got.Guard)
+				require.ErrorIs(t, got.Err, ledger.ErrUnavailable)
+			}
+			require.Empty(t, search.Calls())
+			ctx, run := callbacks.Start(t.Context())
+			defer run.Close()
+			var refusal *callbacks.Refusal
+			require.ErrorAs(t, guards.SpendDo(ctx, o, "embed", 1, func() error { return nil }), &refusal)
+			require.Equal(t, guards.CodeLedgerFailed, refusal.Code)
+		})
+	}
+}
+
+// A call whose context has ended is not made; it stops no Run, and says nothing of money.
+func TestSpendAfterTheEndOfACall(t *testing.T) {
+	ctx, run := callbacks.Start(t.Context())
+	defer run.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	ran := false
+	err := guards.SpendDo(ctx, sliced(t, memory(t), "1"), "embed", 1, func() error { ran = true; return nil })
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, callbacks.ErrStopped)
+	require.False(t, ran)
 }
 
 func TestSpendToolsAndAnythingElse(t *testing.T) {

@@ -304,7 +304,8 @@ func TestSpendRedisGoes(t *testing.T) {
 			client.Close()
 			if !during {
 				require.Zero(t, m.calls.Load())
-				require.Equal(t, callbacks.StatusBudgetExhausted, out.run.Outcome().Status)
+				require.Equal(t, callbacks.StatusFailed, out.run.Outcome().Status, "more money is no cure")
+				require.Equal(t, guards.CodeLedgerFailed, out.run.Outcome().Code)
 				require.ErrorIs(t, out.run.Outcome().Err, ledger.ErrUnavailable)
 				return
 			}

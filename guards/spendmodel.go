@@ -39,7 +39,6 @@ func (m *paidModel) GenerateContent(ctx context.Context, req *model.LLMRequest, 
 				l.Refused++
 				l.Estimated += c.estimated
 			})
-			noteRefused(ctx, refusal)
 			yield(nil, refusal)
 			return
 		}
@@ -105,11 +104,11 @@ func (c *paidCall) admit(ctx context.Context, at step, req *model.LLMRequest) er
 	now := s.o.Now()
 	var err error
 	if c.quote, err = s.o.Prices.Quote(prices.Query{Backend: s.o.Backend, Model: c.what}, now, now.Add(s.o.Lease)); err != nil {
-		return err
+		return &unboundedError{err}
 	}
 	bound, method, err := s.bound(req, c.quote)
 	if err != nil {
-		return err
+		return &unboundedError{err}
 	}
 	worst, err := c.quote.WorstCase(bound)
 	if errors.Is(err, prices.ErrOverflow) || worst > ledger.MaxAmount.Pico() {
@@ -119,7 +118,7 @@ func (c *paidCall) admit(ctx context.Context, at step, req *model.LLMRequest) er
 		}
 	}
 	if err != nil {
-		return err
+		return &unboundedError{err}
 	}
 	c.estimated = ledger.NanoOf(worst)
 	if c.key, err = s.open(ctx, at); err != nil {
@@ -161,11 +160,14 @@ func (c *paidCall) affordable(ctx context.Context, bound prices.Bound) (ledger.N
 	}
 	output, err := c.quote.AffordableOutput(bound, left.Pico())
 	if err != nil {
-		return 0, bound, err
+		return 0, bound, &unboundedError{err}
 	}
 	bound.Output = max(output, min(c.s.o.MinOutput, bound.Output))
 	worst, err := c.quote.WorstCase(bound)
-	return ledger.NanoOf(worst), bound, err
+	if err != nil {
+		return 0, bound, &unboundedError{err}
+	}
+	return ledger.NanoOf(worst), bound, nil
 }
 
 func (c *paidCall) reserve(ctx context.Context, amount ledger.Nano, bound prices.Bound, method string) error {

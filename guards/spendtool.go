@@ -82,9 +82,7 @@ func (p *paidStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, er
 func (s *spend) pay(ctx context.Context, at step, what string, most ledger.Nano, f func() error) error {
 	key, err := s.open(ctx, at)
 	if err != nil {
-		refusal := s.refuse(ctx, at.agent, err)
-		noteRefused(ctx, refusal)
-		return refusal
+		return s.refuse(ctx, at.agent, err)
 	}
 	reserve := func() error {
 		_, err := s.o.Ledger.Reserve(ctx, ledger.Request{Key: key, Amount: most, Lease: s.o.Lease, Estimate: ledger.Estimate{What: what, Method: "declared"}})
@@ -103,7 +101,6 @@ func (s *spend) pay(ctx context.Context, at step, what string, most ledger.Nano,
 			l.Refused++
 			l.Estimated += most
 		})
-		noteRefused(ctx, refusal)
 		return refusal
 	}
 	defer func() {

@@ -19,6 +19,7 @@ const (
 	BudgetMoney      Key = "guards.budget.money"
 	BudgetMoneyAgent Key = "guards.budget.money.agent"
 	BudgetNoPrice    Key = "guards.budget.no_price"
+	BudgetNoLedger   Key = "guards.budget.no_ledger"
 	MalformedCall    Key = "guards.malformed_call"
 	ToolNotAllowed   Key = "guards.tool_not_allowed"
 
@@ -50,6 +51,7 @@ var catalogue = map[Key]entry{
 	BudgetMoney:      {"Spend limit reached: run stopped.", "Plafond de dépense atteint : traitement interrompu."},
 	BudgetMoneyAgent: {"Spend limit reached: agent ended.", "Plafond de dépense atteint : agent terminé."},
 	BudgetNoPrice:    {"The cost of the call can't be bounded: run stopped.", "Le coût de l'appel ne peut pas être borné : traitement interrompu."},
+	BudgetNoLedger:   {"The spend ledger can't be used: run stopped.", "Le registre des dépenses est inutilisable : traitement interrompu."},
 	MalformedCall: {
 		"Your last tool call could not be read: its arguments were not valid JSON for the declared parameters. Make the call again.",
 		"Ton dernier appel d'outil est illisible : ses arguments n'étaient pas un JSON valide pour les paramètres déclarés. Refais l'appel.",

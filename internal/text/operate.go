@@ -74,6 +74,7 @@ const (
 	PageNextBudget    Key = "runpage.next.budget"
 	PageNextJournal   Key = "runpage.next.journal"
 	PageNextFailed    Key = "runpage.next.failed"
+	PageNextStore     Key = "runpage.next.store"
 	PageNextDecision  Key = "runpage.next.decision"
 	PageNextChecks    Key = "runpage.next.checks"
 	PageNextReview    Key = "runpage.next.review"
@@ -186,6 +187,7 @@ var operateCatalogue = map[Key]entry{
 	PageNextBudget:    {"Run it again with more money: --budget.", "Relancer avec plus d'argent : --budget."},
 	PageNextJournal:   {"Read in the journal what was refused and why before you run it again.", "Lire dans le journal ce qui a été refusé et pourquoi avant de relancer."},
 	PageNextFailed:    {"The model could not be used. duediligence doctor says what is wrong; then run it again.", "Le modèle n'a pas pu être utilisé. duediligence doctor dit ce qui ne va pas ; relancer ensuite."},
+	PageNextStore:     {"The accounts could not be kept, for the reason above: see that the disk or Redis they are on is back, then go on with duediligence resume.", "Les comptes n'ont pas pu être tenus, pour la raison ci-dessus : vérifier que leur disque ou Redis est revenu, puis reprendre avec duediligence resume."},
 	PageNextDecision:  {"Read the report and decide; it proposes: %s.", "Lire le rapport et décider ; il propose : %s."},
 	PageNextChecks:    {"%d checks were not done: the report lists them. Do them by hand or run it again later.", "%d contrôles n'ont pas été faits : le rapport les énumère. Les faire à la main ou relancer plus tard."},
 	PageNextReview:    {"Look at this supplier again on %s.", "Revoir ce fournisseur le %s."},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/guards/journal/timeline"
 	"github.com/gardefou/gardefou/internal/files"
@@ -158,9 +159,19 @@ var nextByStatus = map[callbacks.Status]text.Key{
 	callbacks.StatusFailed:          text.PageNextFailed,
 }
 
+// nextByCode goes before nextByStatus.
+var nextByCode = map[string]text.Key{
+	guards.CodeLedgerFailed:   text.PageNextStore,
+	guards.CodeCountersFailed: text.PageNextStore,
+}
+
 func next(o *pipeline.Outcome, h report.Headline, lang text.Lang) []string {
 	var steps []string
-	if key, ok := nextByStatus[o.Result.Status]; ok {
+	key, ok := nextByCode[o.Result.Code]
+	if !ok {
+		key, ok = nextByStatus[o.Result.Status]
+	}
+	if ok {
 		steps = append(steps, text.Get(lang, key))
 	}
 	steps = append(steps, text.Get(lang, text.PageNextDecision, h.Decision))

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/guards/ledger"
@@ -107,5 +109,22 @@ func TestRunPageInABrowser(t *testing.T) {
 			require.True(t, r.OK())
 			require.Contains(t, seen, r.Head.String())
 		})
+	}
+}
+
+// A ledger or counters that are gone ask for a look at their store, and not for more money
+// or another model.
+func TestRunPageWithoutAStore(t *testing.T) {
+	_, out := folder(t, "Transports Kervalec", pipeline.Options{})
+	for _, code := range []string{guards.CodeLedgerFailed, guards.CodeCountersFailed} {
+		out.Result = callbacks.Result{Status: callbacks.StatusFailed, Code: code, Reason: "connection refused"}
+		all, err := runpage.Files(out, nil, journal.Head{}, "en")
+		require.NoError(t, err)
+		i := slices.IndexFunc(all, func(f files.File) bool { return f.Name == runpage.IndexFile })
+		page := string(all[i].Data)
+		require.Contains(t, page, "connection refused")
+		require.Contains(t, page, "duediligence resume")
+		require.NotContains(t, page, "more money")
+		require.NotContains(t, page, "duediligence doctor")
 	}
 }
