@@ -53,6 +53,7 @@ type flags struct {
 	siren       string
 	format      string
 	out         string
+	fresh       bool
 	journal     string
 	journalSize int64
 	since       string
@@ -189,6 +190,11 @@ func (f *flags) client() (*sources.Client, error) {
 		return nil, refuse("%v", err)
 	}
 	return c, nil
+}
+
+// refuseIn refuses with a sentence of the catalogue.
+func refuseIn(lang text.Lang, key text.Key, args ...any) error {
+	return refuse("%s", text.Get(lang, key, args...))
 }
 
 func refuse(format string, args ...any) error {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gardefou/gardefou/agents"
+	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
@@ -86,16 +87,16 @@ func ledgerPlace(flag string) (place string, login bool) {
 
 // restoreLedger takes the ledger the run was begun with, and from the flag only the login
 // that is not kept: another ledger would know nothing of what was spent.
-func (f *flags) restoreLedger(s settings, given func(name string) bool) error {
+func (f *flags) restoreLedger(s settings, lang text.Lang, given func(name string) bool) error {
 	flag := f.ledger
 	f.ledger = s.Ledger
 	if given("ledger") {
 		if place, _ := ledgerPlace(flag); place != s.Ledger {
-			return refuse("--ledger: the run was begun with %s", cmp.Or(s.Ledger, "the ledger in its folder"))
+			return refuseIn(lang, text.ResumeLedger, cmp.Or(s.Ledger, text.Get(lang, text.ResumeLedgerKept)))
 		}
 		f.ledger = flag
 	} else if s.LedgerLogin && s.Budget != "" {
-		return refuse("the user and password of the ledger at %s are not kept; give them again: --ledger with the whole address", s.Ledger)
+		return refuseIn(lang, text.ResumeLogin, s.Ledger)
 	}
 	return nil
 }
@@ -128,8 +129,9 @@ func absolute(path string) string {
 	return path
 }
 
-// keep begins to keep a new run in its output folder, in place of an earlier one. Where
-// that can't be, another process is at work there say, the run goes on and is not kept.
+// keep begins to keep a new run in its output folder, in place of one that is finished. One
+// that is not was paid for and is replaced with --fresh only; one that is under way never.
+// Where the run can't be kept for another reason it goes on without.
 func (f *flags) keep(p *printer, c *sources.Client, subject supplier.Subject, query string) error {
 	if f.out == "" {
 		return nil
@@ -142,6 +144,9 @@ func (f *flags) keep(p *printer, c *sources.Client, subject supplier.Subject, qu
 		return failed(err)
 	}
 	dir := filepath.Join(f.out, store.Folder)
+	if err := f.replaceable(dir, p.lang); err != nil {
+		return err
+	}
 	kept, err := store.Create(dir, store.Run{ID: rand.Text(), Query: query, Subject: subject, Started: time.Now().UTC(), Settings: own})
 	if err == nil {
 		for _, name := range []string{ledgerName, journalName} {
@@ -151,6 +156,9 @@ func (f *flags) keep(p *printer, c *sources.Client, subject supplier.Subject, qu
 			}
 		}
 	}
+	if errors.Is(err, store.ErrInUse) {
+		return keptError(p.lang, f.out, err)
+	}
 	if err != nil {
 		p.line("%s", text.Get(p.lang, text.CmdNotKept, f.out, err))
 		return nil
@@ -159,17 +167,46 @@ func (f *flags) keep(p *printer, c *sources.Client, subject supplier.Subject, qu
 	return nil
 }
 
+// replaceable refuses a folder whose run is not finished, unless it is to be begun afresh.
+func (f *flags) replaceable(dir string, lang text.Lang) error {
+	if f.fresh {
+		return nil
+	}
+	kept, err := store.Open(dir)
+	switch {
+	case errors.Is(err, store.ErrNoRun):
+		return nil
+	case errors.Is(err, store.ErrInUse):
+		return keptError(lang, f.out, err)
+	case err != nil:
+		return refuseIn(lang, text.KeptBroken, f.out, fmt.Sprintf("%v\n%s", err, text.Get(lang, text.KeptAfresh)))
+	}
+	r := kept.Run()
+	if err := kept.Close(); err != nil {
+		return keptError(lang, f.out, err)
+	}
+	if r.Attempts == 0 || finished(callbacks.Status(r.Status)) {
+		return nil
+	}
+	return refuseIn(lang, text.KeptUnfinished, f.out, r.Subject.LegalName, resumeCommand(f.out)+"\n"+text.Get(lang, text.KeptAfresh))
+}
+
+// finished reports whether a run ended as it should: there is nothing to go on with.
+func finished(s callbacks.Status) bool {
+	return s == callbacks.StatusDone || s == callbacks.StatusLanded
+}
+
 // keptPath is a file beside a kept run.
 func (f *flags) keptPath(name string) string { return filepath.Join(f.out, store.Folder, name) }
 
-func keptError(dir string, err error) error {
+func keptError(lang text.Lang, dir string, err error) error {
 	switch {
 	case errors.Is(err, store.ErrInUse):
-		return refuse("another process is at work on the run in %s", dir)
+		return refuseIn(lang, text.KeptInUse, dir)
 	case errors.Is(err, store.ErrNoRun):
-		return refuse("no run is kept in %s; runs are kept in the folder given with -o", dir)
+		return refuseIn(lang, text.KeptNone, dir)
 	default:
-		return refuse("the run in %s: %v", dir, err)
+		return refuseIn(lang, text.KeptBroken, dir, err)
 	}
 }
 
@@ -191,8 +228,10 @@ func (f *flags) goOn() string {
 	if f.kept == nil || f.kept.Err() != nil {
 		return ""
 	}
-	return "duediligence resume " + quoted(f.out)
+	return resumeCommand(f.out)
 }
+
+func resumeCommand(dir string) string { return "duediligence resume " + quoted(dir) }
 
 // quoted is a path as a shell takes it.
 func quoted(path string) string {

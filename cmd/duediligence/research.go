@@ -124,7 +124,7 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 	if f.kept != nil {
 		session, recorded, err := f.kept.Begin(ctx, pipeline.AppName, pipeline.UserID)
 		if err != nil {
-			return keptError(f.out, err)
+			return keptError(p.lang, f.out, err)
 		}
 		o.Sessions, o.Session, o.Replay = f.kept.Sessions(), session, recorded.Replay(agents.LookupPrefix)
 		if n := recorded.Answers(); n > 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/store"
 )
 
@@ -46,25 +47,30 @@ func newResumeCommand() *cobra.Command {
 }
 
 func (f *flags) resume(ctx context.Context, dir string, given func(string) bool, stdin io.Reader, stdout, stderr io.Writer) error {
+	lang, err := f.language()
+	if err != nil {
+		return err
+	}
 	kept, err := store.Open(filepath.Join(dir, store.Folder))
 	if err != nil {
-		return keptError(dir, err)
+		return keptError(lang, dir, err)
 	}
 	f.kept, f.out = kept, dir
 	defer f.shut()
 	var s settings
 	if err := json.Unmarshal(kept.Run().Settings, &s); err != nil {
-		return keptError(dir, err)
+		return keptError(lang, dir, err)
 	}
 	f.restore(s, given)
-	if err := f.restoreLedger(s, given); err != nil {
+	lang = text.Lang(s.Lang)
+	if err := f.restoreLedger(s, lang, given); err != nil {
 		return err
 	}
 	switch {
 	case f.raise != "" && f.budget == "":
-		return refuse("--budget: the run was begun without one")
+		return refuseIn(lang, text.ResumeNoBudget)
 	case f.budget != "" && f.ledger == "memory":
-		return refuse("what the run spent was kept in memory and is gone; begin it again, without --ledger memory")
+		return refuseIn(lang, text.ResumeMemory)
 	}
 	return f.begin(ctx, stdin, stdout, stderr, func(ctx context.Context, b *begun) error {
 		return f.research(ctx, b.options, kept.Run().Subject, kept.Run().Query, b.printer, stdout)

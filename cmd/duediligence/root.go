@@ -24,6 +24,10 @@ By default the facts come from a built-in set of fictional companies. With
 --source live they come from public registers; no key is needed. --source record:DIR
 keeps every answer, --source replay:DIR reads them again, byte for byte.
 
+A run with -o DIR is kept in DIR while it goes on. One that was stopped goes on with
+duediligence resume DIR; the same command again is refused until it is finished, or
+begins anew with --fresh. A finished run is replaced.
+
 Exit codes: 0 report written; 1 the run failed, a report was made from what was
 there; 2 input refused; 3 ambiguous; 4 not found; 5 calls or time ran out, partial
 report written; 6 source unavailable; 7 report written, rating at or above
@@ -63,6 +67,7 @@ func newRootCommand() *cobra.Command {
 	fl.StringVar(&f.siren, "siren", "", "the supplier's SIREN; with a name as well, both must mean the same company")
 	fl.StringVar(&f.format, "format", "md", "format of the report on stdout: md, json, html or csv")
 	fl.StringVarP(&f.out, "output", "o", "", "also write index.html, the report and the journal into this folder")
+	fl.BoolVar(&f.fresh, "fresh", false, "begin anew where the output folder holds a run that is not finished")
 	fl.StringVar(&f.journal, "journal", "", "append the journal, a JSON line for each step, to this file")
 	fl.Int64Var(&f.journalSize, "journal-max-bytes", 0, "begin a new journal file when it would grow over this size; 0 for never")
 	fl.StringVar(&f.since, "since", "", "the last report.json on this supplier: say what changed")
