@@ -57,7 +57,9 @@ func (g *guardedModel) GetGoogleLLMVariant() genai.Backend {
 func (g *guardedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	step := g.step(ctx)
 	if step != nil {
-		ctx = context.WithValue(ctx, stepKey{}, step)
+		// What the value wraps hides the invocation id, by which a Run that nobody
+		// started is found.
+		ctx = step.run.Context(context.WithValue(ctx, stepKey{}, step))
 	}
 	return func(yield func(*model.LLMResponse, error) bool) {
 		// A panic that comes up from the consumer is not the model's.
@@ -98,16 +100,22 @@ func (g *guardedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 	}
 }
 
+// step finds the step that ctx belongs to: ADK's own context names it, and where another
+// chain stands around this one, that chain's step does.
 func (g *guardedModel) step(ctx context.Context) *modelStep {
-	ic, ok := ctx.(agent.InvocationContext)
-	if !ok || ic.Agent() == nil {
-		return nil
-	}
 	run := RunOf(ctx)
 	if run == nil {
 		return nil
 	}
-	s, _ := run.values.Load(g.c.stepID(ic, ic.Agent().Name()))
+	var id modelStepID
+	if ic, ok := ctx.(agent.InvocationContext); ok && ic.Agent() != nil {
+		id = g.c.stepID(ic, ic.Agent().Name())
+	} else if outer, ok := ctx.Value(stepKey{}).(*modelStep); ok {
+		id = modelStepID{g.c.identity(), outer.ev.Invocation, outer.ev.Branch, outer.ev.Agent}
+	} else {
+		return nil
+	}
+	s, _ := run.values.Load(id)
 	ms, _ := s.(*modelStep)
 	if ms != nil && ms.ev.Model == "" {
 		ms.ev.Model = g.base.Name()

@@ -32,13 +32,14 @@ func (g *registry) get(invocation string) *Run {
 		run = newRun()
 		g.byID[invocation] = run
 	}
+	// Before the sweep, which would take a Run never used for one long idle.
+	run.touch(now)
 	var idle []*Run
 	if !ok && now.Sub(g.swept) >= registrySweep {
 		g.swept = now
 		idle = g.idle(now)
 	}
 	g.mu.Unlock()
-	run.touch(now)
 	for _, r := range idle {
 		r.Close()
 	}

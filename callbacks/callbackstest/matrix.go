@@ -4,7 +4,9 @@
 package callbackstest
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"testing"
 
@@ -53,6 +55,9 @@ type Cell struct {
 	Form      Form
 	Streaming bool
 	Topology  Topology
+	// Launched says that nobody calls callbacks.Start or ranges over Run.Events, as under
+	// ADK's own launchers.
+	Launched bool
 }
 
 // String names the cell as a subtest.
@@ -61,16 +66,20 @@ func (c Cell) String() string {
 	if c.Streaming {
 		mode = "stream"
 	}
+	if c.Launched {
+		mode += "-launched"
+	}
 	return fmt.Sprintf("%s/%s/%s", c.Form, mode, c.Topology)
 }
 
-// Cells returns every cell of the matrix.
+// Cells returns every cell of the matrix: each form and topology whole, in chunks, and
+// launched by somebody who starts no Run.
 func Cells() []Cell {
 	var cells []Cell
 	for _, form := range []Form{FormAgent, FormPlugin} {
-		for _, streaming := range []bool{false, true} {
+		for _, mode := range []Cell{{}, {Streaming: true}, {Launched: true}} {
 			for _, top := range []Topology{TopologyLLM, TopologySequential, TopologyLoop, TopologyParallel, TopologyAgentTool} {
-				cells = append(cells, Cell{form, streaming, top})
+				cells = append(cells, Cell{Form: form, Streaming: mode.Streaming, Topology: top, Launched: mode.Launched})
 			}
 		}
 	}
@@ -97,6 +106,7 @@ type Matrix struct {
 // A Trial is what happened in one cell.
 type Trial struct {
 	Cell
+	// Run is, in a launched cell, the one that the chain kept for the guarded agent.
 	Run *callbacks.Run
 	// Model is the guarded agent's model, Tools its tools.
 	Model *Model
@@ -142,7 +152,7 @@ func (m Matrix) try(t *testing.T, cell Cell) {
 	if err != nil {
 		t.Fatalf("cell %s: %v", cell, err)
 	}
-	m.play(t, trial, root, plugins)
+	m.play(t, trial, root, plugins, rec)
 	trial.Told = rec.Events()
 	if faults := trial.Model.Faults(); len(faults) > 0 {
 		t.Errorf("cell %s: the model got requests a provider would reject: %v", cell, faults)
@@ -224,7 +234,7 @@ func around(top Topology, inner agent.Agent) (agent.Agent, error) {
 	}
 }
 
-func (m Matrix) play(t *testing.T, trial *Trial, root agent.Agent, plugins []*plugin.Plugin) {
+func (m Matrix) play(t *testing.T, trial *Trial, root agent.Agent, plugins []*plugin.Plugin, rec *Recorder) {
 	t.Helper()
 	svc := session.InMemoryService()
 	r, err := runner.New(runner.Config{
@@ -234,21 +244,21 @@ func (m Matrix) play(t *testing.T, trial *Trial, root agent.Agent, plugins []*pl
 	if err != nil {
 		t.Fatalf("cell %s: %v", trial.Cell, err)
 	}
-	ctx, run := callbacks.Start(t.Context())
-	defer run.Close()
-	trial.Run = run
 	mode := agent.StreamingModeNone
 	if trial.Streaming {
 		mode = agent.StreamingModeSSE
 	}
 	msg := genai.NewContentFromText("question", genai.RoleUser)
-	for ev, err := range run.Events(r.Run(ctx, User, Session, msg, agent.RunConfig{StreamingMode: mode})) {
+	collect := func(ev *session.Event, err error) {
 		if err != nil {
 			trial.Err = err
-			continue
+		} else {
+			trial.Events = append(trial.Events, ev)
 		}
-		trial.Events = append(trial.Events, ev)
 	}
+	trial.Run = follow(t.Context(), trial.Launched, rec, func(ctx context.Context) iter.Seq2[*session.Event, error] {
+		return r.Run(ctx, User, Session, msg, agent.RunConfig{StreamingMode: mode})
+	}, collect)
 	got, err := svc.Get(t.Context(), &session.GetRequest{AppName: "matrix", UserID: User, SessionID: Session})
 	if err != nil {
 		t.Fatalf("cell %s: %v", trial.Cell, err)
@@ -257,6 +267,36 @@ func (m Matrix) play(t *testing.T, trial *Trial, root agent.Agent, plugins []*pl
 		trial.Stored = append(trial.Stored, ev)
 	}
 	trial.State = maps.Collect(got.Session.State().All())
+}
+
+// follow ranges over a run as a caller does who starts a Run, or as a launcher, which knows
+// of none; rec then finds the one the chain kept. It returns the Run, closed.
+func follow(ctx context.Context, launched bool, rec *Recorder, start func(context.Context) iter.Seq2[*session.Event, error], each func(*session.Event, error)) *callbacks.Run {
+	if !launched {
+		ctx, run := callbacks.Start(ctx)
+		defer run.Close()
+		for ev, err := range run.Events(start(ctx)) {
+			each(ev, err)
+		}
+		return run
+	}
+	var failed error
+	for ev, err := range start(ctx) {
+		if err != nil && failed == nil {
+			failed = err
+		}
+		each(ev, err)
+	}
+	run := rec.foundRun()
+	if run == nil {
+		_, run = callbacks.Start(ctx) // nobody was told of anything
+	}
+	defer run.Close()
+	if failed != nil {
+		// So that Outcome says what it says of a Run that was started.
+		run.Events(func(yield func(*session.Event, error) bool) { yield(nil, failed) })(func(*session.Event, error) bool { return true })
+	}
+	return run
 }
 
 var _ model.LLM = (*Model)(nil)

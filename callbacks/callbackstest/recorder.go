@@ -15,15 +15,26 @@ import (
 type Recorder struct {
 	mu     sync.Mutex
 	events []callbacks.Event
+	run    *callbacks.Run
 }
 
 // Guard returns the recorder as a guard, to be put anywhere in a chain.
 func (r *Recorder) Guard() callbacks.Guard {
-	return callbacks.Guard{Name: "recorder", Observe: func(_ context.Context, ev callbacks.Event) {
+	return callbacks.Guard{Name: "recorder", Observe: func(ctx context.Context, ev callbacks.Event) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.events = append(r.events, ev)
+		if r.run == nil {
+			r.run = callbacks.RunOf(ctx)
+		}
 	}}
+}
+
+// foundRun returns the Run of the first event that belonged to one.
+func (r *Recorder) foundRun() *callbacks.Run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.run
 }
 
 // Events returns the events so far, those of the given kinds or all.
