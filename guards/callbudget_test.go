@@ -212,6 +212,16 @@ func playIn(ctx context.Context, t *testing.T, run *callbacks.Run, root agent.Ag
 
 // A budget of an agent names tools the agent must have; that of a Run is put on agents
 // with different tools.
+// What is bounded is told, and what is not is not.
+func TestCallBudgetTellsItsLimits(t *testing.T) {
+	g := guards.CallBudgetWith(guards.CallBudgetOptions{
+		Calls: 3, Tokens: guards.Unlimited, Time: time.Minute, ToolCalls: 4, PerTool: map[string]int{"lookup": 2}, SessionCalls: 50,
+	})
+	require.Equal(t, []string{
+		"3 model calls per agent", "60 s per agent", "4 tool calls per agent", "2 calls of lookup per agent", "50 model calls per session",
+	}, g.Info().Limits)
+}
+
 func TestCallBudgetChecksToolNames(t *testing.T) {
 	o := guards.CallBudgetOptions{PerTool: map[string]int{"lokup": 2}}
 	cfg := llmagent.Config{Name: "a", Tools: []tool.Tool{callbackstest.Tool("lookup")}}

@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
 	"google.golang.org/adk/v2/tool/functiontool"
 
@@ -212,4 +213,24 @@ func TestFinishNonsense(t *testing.T) {
 	require.Equal(t, map[string]any{"error": "report refused, correct it and call it again: /: not JSON"}, res)
 	res = callbackstest.BeforeTool(t, guards.Finish("report", findingSchema), callbackstest.Tool("report"), nil)
 	require.Contains(t, res["error"], `missing properties: ["summary" "confidence"]`)
+}
+
+// What the agent allows the model to call stays so.
+func TestFinishKeepsTheAllowedNames(t *testing.T) {
+	for name, tc := range map[string]struct {
+		before *genai.ToolConfig
+		want   []string
+	}{
+		"none":           {nil, nil},
+		"no calling set": {&genai.ToolConfig{}, nil},
+		"names":          {&genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{AllowedFunctionNames: []string{"report"}}}, []string{"report"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := &model.LLMRequest{Config: &genai.GenerateContentConfig{ToolConfig: tc.before}, Tools: map[string]any{"report": nil}}
+			require.Nil(t, callbackstest.BeforeModel(t, guards.Finish("report", nil), req))
+			calling := req.Config.ToolConfig.FunctionCallingConfig
+			require.Equal(t, genai.FunctionCallingConfigModeAny, calling.Mode)
+			require.Equal(t, tc.want, calling.AllowedFunctionNames)
+		})
+	}
 }

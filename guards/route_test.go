@@ -193,6 +193,26 @@ func TestRouteDoesNotFallBackOnARefusal(t *testing.T) {
 	require.Equal(t, []string{"[guard] Model call budget exceeded: agent ended."}, texts(out.events))
 }
 
+// What may be the answer is the agent's own model's from the start: a turn without tools,
+// and the last call of a budget.
+func TestRouteLeavesTheAnswerToTheOwnModel(t *testing.T) {
+	for name, tc := range map[string]struct {
+		tools []tool.Tool
+		more  []callbacks.Guard
+	}{
+		"no tools":      {nil, nil},
+		"the last call": {lookupTools(), []callbacks.Guard{guards.CallBudget(1), guards.Landing()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own, cheap := callbackstest.Script(callbackstest.Say("own answer")), callbackstest.Script()
+			out := play(t, newAgent(t, "a", own, tc.tools, append([]callbacks.Guard{guards.Route(cheap)}, tc.more...)...))
+			require.NoError(t, out.err)
+			require.Equal(t, []string{"own answer"}, texts(out.events))
+			require.Zero(t, cheap.Calls())
+		})
+	}
+}
+
 // A run that is called off doesn't wait for a model that does not listen, and asks no other.
 func TestRouteEndsWithItsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/callbacks"
@@ -139,6 +140,14 @@ func TestScopeMatrix(t *testing.T) {
 			require.NotContains(t, fmt.Sprint(texts(tr.Stored)), "Your scope")
 		},
 	}.Run(t)
+}
+
+// The values are told in the first prompt, wherever that stands.
+func TestScopeTellsTheFirstPrompt(t *testing.T) {
+	req := &model.LLMRequest{Contents: []*genai.Content{nil, genai.NewContentFromText("hello", genai.RoleModel), genai.NewContentFromText("which?", genai.RoleUser)}}
+	require.Nil(t, callbackstest.BeforeModel(t, guards.Scope("doc", "doc-09"), req))
+	require.Len(t, req.Contents[1].Parts, 1)
+	require.Equal(t, "Your scope for doc:\n- doc-09", req.Contents[2].Parts[1].Text)
 }
 
 func TestScopeFailsClosed(t *testing.T) {
