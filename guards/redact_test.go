@@ -5,9 +5,11 @@ package guards_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -222,6 +224,47 @@ func TestRedactHidesArgumentsFromAllButTheTool(t *testing.T) {
 }
 
 // A token without its vault never reaches a tool.
+// What a chunk holds beside text comes through, also where its text is held back whole.
+func TestRedactStreamKeepsSignatures(t *testing.T) {
+	signed := chunkModel{[]*genai.Part{{Text: "jean.dup"}, {ThoughtSignature: []byte("s")}}, []*genai.Part{{Text: "ont@example.com"}}}
+	r, err := runnerOf(newAgent(t, "a", signed, nil, guards.Redact()))
+	require.NoError(t, err)
+	var text string
+	var signatures [][]byte
+	for ev, err := range r.Run(t.Context(), "u", "s", genai.NewContentFromText("q", genai.RoleUser), agent.RunConfig{StreamingMode: agent.StreamingModeSSE}) {
+		require.NoError(t, err)
+		for _, p := range ev.Content.Parts {
+			if !ev.Partial {
+				continue
+			}
+			text += p.Text
+			if p.ThoughtSignature != nil {
+				signatures = append(signatures, p.ThoughtSignature)
+			}
+		}
+	}
+	require.Equal(t, "[email redacted]", text)
+	require.Equal(t, [][]byte{[]byte("s")}, signatures)
+}
+
+// chunkModel streams these parts, then all of them.
+type chunkModel [][]*genai.Part
+
+func (chunkModel) Name() string { return "chunks" }
+
+func (m chunkModel) GenerateContent(context.Context, *model.LLMRequest, bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		var all []*genai.Part
+		for _, parts := range m {
+			all = append(all, parts...)
+			if !yield(&model.LLMResponse{Content: genai.NewContentFromParts(parts, genai.RoleModel), Partial: true}, nil) {
+				return
+			}
+		}
+		yield(&model.LLMResponse{Content: genai.NewContentFromParts(all, genai.RoleModel), TurnComplete: true}, nil)
+	}
+}
+
 func TestRedactRefusesATokenWithoutItsValue(t *testing.T) {
 	tl := callbackstest.Tool("send")
 	m := callbackstest.Script(callbackstest.Call("send", map[string]any{"to": "[EMAIL:tok-aaaaaaaa-1]"}), callbackstest.Say("ok"))

@@ -15,7 +15,9 @@ import (
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/agent/workflowagents/loopagent"
 	"google.golang.org/adk/v2/agent/workflowagents/parallelagent"
+	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
 	"google.golang.org/adk/v2/tool/agenttool"
 
@@ -68,6 +70,33 @@ func TestSpendWaitsForWhatOthersHold(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Nobody is waited for once the Run's own calls have settled: what another process holds is
+// a refusal at once.
+func TestSpendDoesNotWaitForOtherProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := memory(t)
+		o := sliced(t, l, "0.65")
+		m := &billing{share: 3}
+		calls := 0
+		elsewhere := callbacks.Guard{Name: "elsewhere", BeforeModel: func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) {
+			if calls++; calls < 2 {
+				return nil, nil
+			}
+			_, err := l.Reserve(t.Context(), ledger.Request{Key: ledger.Key{Account: "task", Call: "elsewhere", Attempt: 1}, Amount: usd(t, "0.60")})
+			return nil, err
+		}}
+		a, err := callbacks.New(elsewhere, guards.Spend(o)).NewAgent(llmagent.Config{Name: "a", Model: m})
+		require.NoError(t, err)
+		root, err := loopagent.New(loopagent.Config{AgentConfig: agent.Config{Name: "root", SubAgents: []agent.Agent{a}}, MaxIterations: 2})
+		require.NoError(t, err)
+		start := time.Now()
+		out := play(t, root)
+		require.NoError(t, out.err)
+		require.EqualValues(t, 1, m.calls.Load())
+		require.Zero(t, time.Since(start))
+	})
 }
 
 // reserving is a ledger whose answers to reservations take their time.
