@@ -27,7 +27,10 @@ type modelStep struct {
 	// the agent then stands aside.
 	plugin bool
 	// refusal, once set, takes the place of every later response of this step.
-	refusal  *Refusal
+	refusal *Refusal
+	// theirs says that another chain on the same agent refused in this step, so its answer
+	// is none of a model that hooks could work on.
+	theirs   bool
 	attempts atomic.Int32
 	told     atomic.Bool
 	inner    atomic.Int64 // a time.Duration
@@ -99,11 +102,24 @@ func (s *modelStep) before(ctx agent.Context, req *model.LLMRequest) *model.LLMR
 		case err != nil:
 			return s.finish(ctx, s.refuse(h.guard, nil, err))
 		case resp != nil:
-			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
+			s.replaced(h.guard, resp)
 			return s.finish(ctx, CopyResponse(resp))
 		}
 	}
 	return nil
+}
+
+// replaced puts into the event that a hook answered. The hook of a chain inside this one,
+// which stands among those of the configuration, may have refused.
+func (s *modelStep) replaced(guard string, resp *model.LLMResponse) {
+	s.ev.Outcome, s.ev.Guard = OutcomeReplaced, guard
+	if guard != configGuard || s.run == nil || !IsRefusal(resp) || resp.Content == nil || len(resp.Content.Parts) == 0 {
+		return
+	}
+	if r := s.run.refusalFor(resp.Content.Parts[0].Text); r != nil {
+		s.theirs = true
+		s.blame(refusingGuard(resp), r)
+	}
 }
 
 func callBeforeModel(f beforeModel, ctx agent.Context, req *model.LLMRequest) (resp *model.LLMResponse, err error) {
@@ -155,8 +171,11 @@ func (s *modelStep) judge(resp *model.LLMResponse) {
 }
 
 func (s *modelStep) runAfter(ctx agent.Context, resp *model.LLMResponse) *model.LLMResponse {
-	if s.refusal != nil {
+	switch {
+	case s.refusal != nil:
 		return refusalResponse(langOf(s.run), s.ev.Guard, s.refusal)
+	case s.theirs:
+		return resp
 	}
 	for _, h := range s.c.h.afterModel {
 		if h.monitored {
@@ -170,7 +189,7 @@ func (s *modelStep) runAfter(ctx agent.Context, resp *model.LLMResponse) *model.
 			return s.refuse(h.guard, nil, err)
 		case got != nil:
 			if got != resp {
-				s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
+				s.replaced(h.guard, got)
 				got = CopyResponse(got)
 			}
 			return got
@@ -194,6 +213,9 @@ func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error
 	if s.plugin {
 		s.attempts.CompareAndSwap(0, 1)
 	}
+	if r := s.c.raisedByAnother(cause); r != nil {
+		return s.leave(ctx, req, cause, r)
+	}
 	var r *Refusal
 	if errors.As(cause, &r) {
 		return s.finish(ctx, s.refuse(s.ev.Guard, r, nil))
@@ -216,6 +238,31 @@ func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error
 	return nil
 }
 
+// leave lets the chain answer that refused, and tells of it. Under a plugin ADK asks that
+// chain next; in a chain around it, its hook stands among those of the configuration.
+func (s *modelStep) leave(ctx agent.Context, req *model.LLMRequest, cause error, r *Refusal) *model.LLMResponse {
+	s.theirs = true
+	s.blame("", r)
+	var answer *model.LLMResponse
+	for _, h := range s.c.h.onModelError {
+		if h.guard != configGuard {
+			continue
+		}
+		resp, err := callOnModelError(h.f, ctx, req, cause)
+		if decides(err, cause) {
+			return s.finish(ctx, s.refuse(h.guard, nil, err))
+		}
+		if resp != nil {
+			answer = resp
+			s.replaced(h.guard, resp)
+			s.ev.Response = resp.Content
+			break
+		}
+	}
+	s.tell(ctx)
+	return answer
+}
+
 func callOnModelError(f onModelError, ctx agent.Context, req *model.LLMRequest, cause error) (resp *model.LLMResponse, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -227,19 +274,18 @@ func callOnModelError(f onModelError, ctx agent.Context, req *model.LLMRequest, 
 
 func (s *modelStep) refuse(guard string, r *Refusal, err error) *model.LLMResponse {
 	lang := langOf(s.run)
-	if r == nil {
+	var failed *FailedError
+	switch {
+	case r != nil:
+	case errors.As(err, &failed):
+		r = failed.Refusal // of a chain inside this one
+	default:
 		r = refusalOf(lang, err)
 	}
-	if r.guard != "" {
-		guard = r.guard
-	}
 	s.refusal = r
-	s.ev.Outcome, s.ev.Guard, s.ev.Code, s.ev.Reason, s.ev.Err = OutcomeRefused, guard, r.Code, r.reason(), r.Unwrap()
+	guard = s.blame(guard, r)
 	if isPanic(err) {
 		s.ev.Outcome = OutcomePanicked
-	}
-	if r.scope == scopeFailure {
-		s.ev.Outcome = OutcomeFailed
 	}
 	if s.run != nil && s.ev.Outcome == OutcomeRefused {
 		if r.scope == scopeRun || s.attempts.Load() == 0 && s.run.refusedAgain(s.ev.place()) {
@@ -251,6 +297,18 @@ func (s *modelStep) refuse(guard string, r *Refusal, err error) *model.LLMRespon
 		s.run.rememberRefusal(resp.Content.Parts[0].Text, r)
 	}
 	return resp
+}
+
+// blame puts a refusal into the event and returns the guard that refused.
+func (s *modelStep) blame(guard string, r *Refusal) string {
+	if r.guard != "" {
+		guard = r.guard
+	}
+	s.ev.Outcome, s.ev.Guard, s.ev.Code, s.ev.Reason, s.ev.Err = OutcomeRefused, guard, r.Code, r.reason(), r.Unwrap()
+	if r.scope == scopeFailure {
+		s.ev.Outcome = OutcomeFailed
+	}
+	return guard
 }
 
 // finish is called with the response that ends the step.

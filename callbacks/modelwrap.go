@@ -85,7 +85,7 @@ func (g *guardedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 			}
 			if err != nil {
 				// ADK would go on ranging after an error it recovered from.
-				give(nil, err)
+				give(nil, g.c.raise(err))
 				return
 			}
 			final = final || !resp.Partial
@@ -98,6 +98,34 @@ func (g *guardedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 			give(nil, ErrNoAnswer)
 		}
 	}
+}
+
+// A raisedRefusal says from inside which chain's model wrapper a refusal came. Only that
+// chain answers it: a plugin's hooks, which ADK asks first, leave it alone.
+type raisedRefusal struct {
+	error
+	c *Chain
+}
+
+func (e *raisedRefusal) Unwrap() error { return e.error }
+
+func (c *Chain) raise(err error) error {
+	var r *Refusal
+	var raised *raisedRefusal
+	if !errors.As(err, &r) || errors.As(err, &raised) {
+		return err
+	}
+	return &raisedRefusal{err, c.identity()}
+}
+
+// raisedByAnother returns the refusal in err if a chain other than c raised it.
+func (c *Chain) raisedByAnother(err error) *Refusal {
+	var r *Refusal
+	var raised *raisedRefusal
+	if errors.As(err, &raised) && raised.c != c.identity() && errors.As(err, &r) {
+		return r
+	}
+	return nil
 }
 
 // step finds the step that ctx belongs to: ADK's own context names it, and where another

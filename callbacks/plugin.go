@@ -47,7 +47,7 @@ func (c *Chain) Plugin(name string) (*plugin.Plugin, error) {
 	pc := &Chain{guards: guards, h: sortHooks(guards), as: c}
 
 	m := modelHooks{c: pc, asPlugin: true}
-	t := toolHooks{c: pc}
+	t := toolHooks{c: pc, asPlugin: true}
 	a := agentHooks{c: pc, asPlugin: true}
 	r := runHooks{c: pc}
 	return plugin.New(plugin.Config{

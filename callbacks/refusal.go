@@ -166,6 +166,13 @@ func refusalResponse(lang text.Lang, guard string, r *Refusal) *model.LLMRespons
 	}
 }
 
+// refusingGuard returns the guard that a refusal response names.
+func refusingGuard(resp *model.LLMResponse) string {
+	stamp, _ := resp.CustomMetadata[MetadataKey].(map[string]any)
+	guard, _ := stamp["guard"].(string)
+	return guard
+}
+
 // IsRefusal reports whether a response is a refusal of the chain and not the
 // work of a model.
 func IsRefusal(resp *model.LLMResponse) bool {

@@ -25,8 +25,9 @@ const setModelResponse = "set_model_response"
 // answered, and calls resumed after a confirmation under a plugin, of which ADK runs
 // the raw tool.
 type toolHooks struct {
-	c      *Chain
-	saveAs string
+	c        *Chain
+	asPlugin bool
+	saveAs   string
 }
 
 type toolStepID struct {
@@ -129,9 +130,28 @@ func (t toolHooks) unknown(ctx agent.Context, tl tool.Tool, args map[string]any,
 		s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeUnknownTool, CodeUnknownTool, nil
 		s.ev.Reason = text.Get(langOf(s.run), text.ToolUnknown, tl.Name())
 		res = map[string]any{"error": s.ev.Reason}
+		if t.asPlugin && s.run.hasChainAt(s.ev.place()) {
+			// ADK would not ask the agent's own chain any more.
+			s.tell(res)
+			return nil
+		}
 	}
 	s.tell(res)
 	return res
+}
+
+// hasChainAt reports whether an agent at work has a chain of its own.
+func (r *Run) hasChainAt(p place) bool {
+	if r == nil {
+		return false
+	}
+	found := false
+	r.values.Range(func(_, v any) bool {
+		s, ok := v.(*modelStep)
+		found = ok && !s.plugin && s.ev.place() == p
+		return !found
+	})
+	return found
 }
 
 func (t toolHooks) after(ctx agent.Context, tl tool.Tool, args, result map[string]any, err error) (map[string]any, error) {
