@@ -50,8 +50,9 @@ type Arg struct {
 // argument, what was wanted and what came, cut to 60 characters, so that a model
 // can correct itself.
 //
-// It validates what the tool will see: where the agent's own callbacks change the
-// arguments, it looks again. It fails closed. Its hook needs nothing from the
+// It validates what the tool will see: the values, where [Redact] put tokens for them,
+// which the refusal quotes; and where the agent's own callbacks change the arguments, it
+// looks again. It fails closed. Its hook needs nothing from the
 // context.
 func Args(toolName string, rules ...Arg) callbacks.Guard {
 	var errs []error
@@ -78,8 +79,12 @@ func Args(toolName string, rules ...Arg) callbacks.Guard {
 			if t.Name() != toolName {
 				return nil, nil
 			}
+			plain, err := RevealArgs(contextOf(ctx), args)
+			if err != nil {
+				return nil, err
+			}
 			for _, c := range checks {
-				if r := c.refuse(ctx, args); r != nil {
+				if r := c.refuse(ctx, plain, args); r != nil {
 					return nil, r
 				}
 			}
@@ -122,7 +127,8 @@ func newArgCheck(r Arg) (argCheck, error) {
 	return c, nil
 }
 
-func (c argCheck) refuse(ctx agent.Context, args map[string]any) *callbacks.Refusal {
+// refuse judges the arguments as the tool will see them and quotes them as they are stored.
+func (c argCheck) refuse(ctx agent.Context, args, stored map[string]any) *callbacks.Refusal {
 	deny := func(key text.Key, a ...any) *callbacks.Refusal {
 		return callbacks.Deny(CodeInvalidArgument, say(ctx, key, append([]any{c.Label}, a...)...))
 	}
@@ -133,6 +139,7 @@ func (c argCheck) refuse(ctx agent.Context, args map[string]any) *callbacks.Refu
 		}
 		return nil
 	}
+	came := func() string { return cut(strings.TrimSpace(fmt.Sprint(stored[c.Name]))) }
 	if c.NotBlank || c.MaxLen > 0 || c.match != nil || c.OneOf != nil {
 		s, ok := v.(string)
 		if !ok {
@@ -143,18 +150,18 @@ func (c argCheck) refuse(ctx agent.Context, args map[string]any) *callbacks.Refu
 			return deny(text.ArgBlank)
 		}
 		if n := utf8.RuneCountInString(trimmed); c.MaxLen > 0 && n > c.MaxLen {
-			return deny(text.ArgLength, c.MaxLen, n, cut(trimmed))
+			return deny(text.ArgLength, c.MaxLen, n, came())
 		}
 		if c.OneOf != nil && !slices.Contains(c.OneOf, s) {
-			return deny(text.ArgOneOf, strings.Join(c.OneOf, ", "), cut(s))
+			return deny(text.ArgOneOf, strings.Join(c.OneOf, ", "), came())
 		}
 		if c.match != nil {
 			ok, err := c.match(s)
 			if err != nil {
-				return deny(text.ArgPattern, c.Pattern, cut(s)).WithCause(err)
+				return deny(text.ArgPattern, c.Pattern, came()).WithCause(err)
 			}
 			if !ok {
-				return deny(text.ArgPattern, c.Pattern, cut(s))
+				return deny(text.ArgPattern, c.Pattern, came())
 			}
 		}
 	}
@@ -165,7 +172,7 @@ func (c argCheck) refuse(ctx agent.Context, args map[string]any) *callbacks.Refu
 			if errors.As(err, &safe) {
 				wanted = safe.ModelText()
 			}
-			return deny(text.ArgCustom, wanted, cut(fmt.Sprint(v))).WithCause(err)
+			return deny(text.ArgCustom, wanted, came()).WithCause(err)
 		}
 	}
 	return nil

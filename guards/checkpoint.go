@@ -79,7 +79,11 @@ func (c *checkpoint) wrapTool(t tool.Tool) tool.Tool {
 // before takes the restore point, or says why the tool must not run.
 func (c *checkpoint) before(ctx agent.Context, name string, args any) error {
 	m, _ := args.(map[string]any)
-	err := c.take(ctx, callbacks.Step{
+	m, err := RevealArgs(ctx, m)
+	if err != nil {
+		return err
+	}
+	err = c.take(ctx, callbacks.Step{
 		Hook: callbacks.HookWrapTool, Invocation: ctx.InvocationID(), Agent: ctx.AgentName(), Branch: ctx.Branch(),
 		Tool: name, CallID: ctx.FunctionCallID(), Args: m,
 	})

@@ -101,6 +101,9 @@ type ConfirmOptions struct {
 // that was answered before, or with other arguments is refused. What was decided, by whom
 // and when, is in [Decisions] and in the journal.
 //
+// Where [Redact] put tokens into the arguments, before it or after it, the person sees the
+// values, and a call whose values are gone is refused unasked.
+//
 // It fails closed: no answer in time, a failing approver, a cancelled context, and the
 // tool does not run. The model reads that it was refused, not why. A call that a person
 // rejected has used its slot of a budget of tool calls, and the wait counts in a budget of

@@ -30,6 +30,9 @@ var ErrNoLLMRoot = errors.New("guards: ADK's confirmation loses the call unless 
 // the named tools, and a front end resumes it with the answer of a person. Use it where
 // a front end already speaks it.
 //
+// The front end shows the call as it is stored. Where [Redact] has put tokens into it, the
+// person reads tokens: use Confirm there, which shows the values.
+//
 // ADK finds the call again only where the root and all below it are LLM agents. The guard
 // therefore works as a plugin only, where it sees the root: on an agent it is refused at
 // construction; [callbacks.Check] finds any other tree, and a run of it ends before it begins,

@@ -90,12 +90,17 @@ func (t *confirmedStream) RunStream(ctx agent.Context, args any) iter.Seq2[strin
 	}
 }
 
-// approve returns nil where the call may be made, or the refusal.
+// approve returns nil where the call may be made, or the refusal. The person sees the
+// values; what is remembered of the call has the tokens that Redact put, in either order.
 func (c *confirm) approve(ctx agent.Context, name string, given any) error {
 	args, _ := given.(map[string]any)
+	plain, err := RevealArgs(ctx, args)
+	if err != nil {
+		return err
+	}
 	if c.o.When != nil && !c.o.When(callbacks.Step{
 		Hook: callbacks.HookWrapTool, Invocation: ctx.InvocationID(), Agent: ctx.AgentName(), Branch: ctx.Branch(),
-		Tool: name, CallID: ctx.FunctionCallID(), Args: args,
+		Tool: name, CallID: ctx.FunctionCallID(), Args: plain,
 	}) {
 		return nil
 	}
@@ -108,7 +113,7 @@ func (c *confirm) approve(ctx agent.Context, name string, given any) error {
 	}
 	q := Question{
 		ID: rand.Text(), Call: d.Call, Agent: d.Agent, Tool: name, CallID: d.CallID, Asked: d.Asked, Until: d.Asked.Add(c.o.Timeout),
-		Args: cloneObject(args), Always: cloneObject(always), Lang: callbacks.Lang(ctx),
+		Args: cloneObject(plain), Always: cloneObject(c.bound(plain)), Lang: callbacks.Lang(ctx),
 	}
 	if run := callbacks.RunOf(ctx); run != nil {
 		q.Run = run.ID()

@@ -165,9 +165,19 @@ func (f *finish) beforeTool(ctx agent.Context, t tool.Tool, args map[string]any)
 	if t.Name() != f.tool || f.check == nil {
 		return nil, nil
 	}
-	problems := f.check(args)
+	plain, err := RevealArgs(contextOf(ctx), args)
+	if err != nil {
+		return nil, err
+	}
+	problems := f.check(plain)
 	if len(problems) == 0 {
 		return nil, nil
+	}
+	asStored := f.check(args)
+	for i, p := range problems {
+		if !slices.Contains(asStored, p) { // it may quote what Redact put a token for
+			problems[i].what = say(ctx, text.ArgNotValid)
+		}
 	}
 	const most = 3
 	var said, where []string

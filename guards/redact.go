@@ -43,6 +43,9 @@ type RedactOptions struct {
 // events and observers carry tokens; just before the tool runs, after its hooks, the
 // token is turned back, from a vault that the Run keeps in memory. A token whose
 // vault is gone, after a restart say, refuses the call: the tool never runs with it.
+// The guards of this package judge, and show to people, the values; other hooks see
+// tokens and look behind them with [RevealArgs]. The condition of a [callbacks.When] sees
+// tokens and can't.
 //
 // On an agent it stands in the model wrapper and masks streams without waiting for
 // their end; the tail it holds back comes as one more chunk. As a plugin it also
@@ -81,7 +84,7 @@ func RedactWith(o RedactOptions) callbacks.Guard {
 		Info: info,
 	}
 	if !o.KeepArgs {
-		g.WrapTool = m.wrapTool
+		g.WrapTool = revealingTool
 	}
 	g.ForPlugin = func() callbacks.Guard { return m.plugin(g, info) }
 	return g

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/redact"
 )
 
 // hideArgs puts tokens in place of the values in the calls of a content the caller
@@ -36,32 +37,54 @@ func (m *masker) hideArgs(ctx context.Context, c *genai.Content) error {
 	return nil
 }
 
-// reveal turns the tokens of a call's arguments back. It never returns arguments that
-// still hold a token of a vault that is gone.
-func (m *masker) reveal(ctx agent.Context, args any) (any, error) {
-	v, err := vaultKey.Of(contextOf(ctx)).RevealValue(args)
+// RevealArgs returns the arguments of a call as the tool will see them: with the values
+// that [Redact] put tokens for, in a copy, or args itself where there are none. It is for
+// hooks that judge arguments, in ctx's Run. What it returns must not reach a model, a log
+// or anything stored; quote args instead.
+//
+// It fails closed: for a token without a value it returns a refusal with the code
+// [CodeValueUnavailable], for the hook to return.
+func RevealArgs(ctx context.Context, args map[string]any) (map[string]any, error) {
+	if args == nil {
+		return nil, nil
+	}
+	v, err := reveal(ctx, args)
 	if err != nil {
-		return nil, callbacks.Deny(CodeValueUnavailable, say(ctx, text.ValueUnavailable)).WithCause(err)
+		return nil, err
+	}
+	plain, ok := v.(map[string]any)
+	if !ok {
+		return nil, unavailable(ctx, redact.ErrOpaque)
+	}
+	return plain, nil
+}
+
+// reveal never returns arguments that still hold a token of a vault that is gone.
+func reveal(ctx context.Context, args any) (any, error) {
+	v, err := vaultKey.Of(ctx).RevealValue(args)
+	if err != nil {
+		return nil, unavailable(ctx, err)
 	}
 	return v, nil
 }
 
+func unavailable(ctx context.Context, err error) *callbacks.Refusal {
+	return callbacks.Deny(CodeValueUnavailable, text.Get(langOf(ctx), text.ValueUnavailable)).WithCause(err)
+}
+
 // wrapTool gives the tool the values, and nobody before it.
-func (m *masker) wrapTool(t tool.Tool) tool.Tool {
+func revealingTool(t tool.Tool) tool.Tool {
 	switch inner := t.(type) {
 	case streamingTool:
-		return &revealedStream{inner, m}
+		return &revealedStream{inner}
 	case functionTool:
-		return &revealedTool{inner, m}
+		return &revealedTool{inner}
 	default:
 		return t
 	}
 }
 
-type revealedTool struct {
-	functionTool
-	m *masker
-}
+type revealedTool struct{ functionTool }
 
 // ProcessRequest forwards to the tool.
 func (r *revealedTool) ProcessRequest(ctx agent.Context, req *model.LLMRequest) error {
@@ -73,17 +96,14 @@ func (r *revealedTool) ProcessRequest(ctx agent.Context, req *model.LLMRequest) 
 
 // Run calls the tool with the values.
 func (r *revealedTool) Run(ctx agent.Context, args any) (map[string]any, error) {
-	plain, err := r.m.reveal(ctx, args)
+	plain, err := reveal(ctx, args)
 	if err != nil {
 		return nil, err
 	}
 	return r.functionTool.Run(ctx, plain)
 }
 
-type revealedStream struct {
-	streamingTool
-	m *masker
-}
+type revealedStream struct{ streamingTool }
 
 // ProcessRequest forwards to the tool.
 func (r *revealedStream) ProcessRequest(ctx agent.Context, req *model.LLMRequest) error {
@@ -95,7 +115,7 @@ func (r *revealedStream) ProcessRequest(ctx agent.Context, req *model.LLMRequest
 
 // RunStream calls the tool with the values.
 func (r *revealedStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
-	plain, err := r.m.reveal(ctx, args)
+	plain, err := reveal(ctx, args)
 	if err != nil {
 		return func(yield func(string, error) bool) { yield("", err) }
 	}

@@ -64,7 +64,9 @@ type ScopeSearch struct {
 // what others have; the agent's first prompt lists them.
 //
 // A scope that stands in the prompt alone holds nothing: this one stands in the tool's
-// way. It fails closed.
+// way, and judges the values where [Redact] put tokens for them. With Searches it stands
+// before Redact: after it a result holds labels, none of which is assigned. It fails
+// closed.
 func Scope(arg string, values ...string) callbacks.Guard {
 	return ScopeWith(ScopeOptions{Arg: arg, Values: values})
 }
@@ -128,6 +130,10 @@ func (s *scope) beforeTool(ctx agent.Context, t tool.Tool, args map[string]any) 
 	listed := slices.Contains(s.o.Tools, t.Name())
 	if s.o.Tools != nil && !listed {
 		return nil, nil
+	}
+	args, err := RevealArgs(contextOf(ctx), args)
+	if err != nil {
+		return nil, err
 	}
 	given := false
 	for _, key := range slices.Sorted(maps.Keys(args)) {
