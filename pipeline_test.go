@@ -265,7 +265,8 @@ func TestAResearcherWhoseModelFails(t *testing.T) {
 	eachForm(t, func(t *testing.T, o pipeline.Options) {
 		o.ModelFor = only(agents.FinanceResearcher, callbackstest.Script(callbackstest.Fail(errors.New("503"))))
 		out := research(t, o, kervalec)
-		require.Equal(t, callbacks.StatusDone, out.Result.Status)
+		require.Equal(t, callbacks.StatusFailed, out.Result.Status)
+		require.Equal(t, "finance_researcher: 503", out.Result.Reason)
 		require.Len(t, out.Findings, 2)
 		require.Contains(t, out.Report.Gaps, "finance_researcher did not finish: its part rests on code alone.")
 	})
@@ -310,6 +311,50 @@ func TestAReviewerThatNeverApproves(t *testing.T) {
 		require.True(t, out.Report.Narrative.Template)
 		require.Equal(t, callbacks.StatusDone, out.Result.Status)
 	})
+}
+
+// A round in which money or a model failed is the last: nobody is asked, and paid, for the
+// same text or the same verdict again.
+func TestAFailedRoundIsTheLast(t *testing.T) {
+	sendBack := callbackstest.Call(agents.RequestChanges, map[string]any{"reasons": []any{"more"}})
+	draft := callbackstest.Say("## Identity\n\nNothing.")
+	refused := callbacks.Guard{Name: "no_money", BeforeModel: func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) {
+		return nil, callbacks.End("budget_exhausted", "no money")
+	}}
+	for name, tc := range map[string]struct {
+		writer, reviewer          []callbackstest.Turn
+		reviewerRefused           bool
+		writerCalls, reviewerCall int
+	}{
+		"the reviewer fails":          {[]callbackstest.Turn{draft}, []callbackstest.Turn{callbackstest.Fail(errors.New("503"))}, false, 1, 1},
+		"the reviewer is refused":     {[]callbackstest.Turn{draft}, []callbackstest.Turn{sendBack}, true, 1, 0},
+		"no verdict":                  {[]callbackstest.Turn{draft}, []callbackstest.Turn{callbackstest.Say("Hm.")}, false, 1, 1},
+		"the writer fails":            {[]callbackstest.Turn{callbackstest.Fail(errors.New("503"))}, []callbackstest.Turn{sendBack}, false, 1, 0},
+		"the writer's second try":     {[]callbackstest.Turn{draft, callbackstest.Fail(errors.New("503"))}, []callbackstest.Turn{sendBack}, false, 2, 1},
+		"sent back, as it should be":  {[]callbackstest.Turn{draft}, []callbackstest.Turn{sendBack}, false, 2, 2},
+		"approved against the checks": {[]callbackstest.Turn{draft}, []callbackstest.Turn{callbackstest.Call(agents.ApproveReport, nil), callbackstest.Say("Then not.")}, false, 2, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachForm(t, func(t *testing.T, o pipeline.Options) {
+				writer, reviewer := callbackstest.Script(tc.writer...).Repeat(), callbackstest.Script(tc.reviewer...).Repeat()
+				o.ModelFor = func(agentName string) model.LLM {
+					switch agentName {
+					case agents.Writer:
+						return writer
+					case agents.Reviewer:
+						return reviewer
+					}
+					return nil
+				}
+				if tc.reviewerRefused {
+					o.Extra = map[string][]callbacks.Guard{agents.Reviewer: {refused}}
+				}
+				research(t, o, kervalec)
+				require.Equal(t, tc.writerCalls, writer.Calls())
+				require.Equal(t, tc.reviewerCall, reviewer.Calls())
+			})
+		})
+	}
 }
 
 func TestAWriterThatInvents(t *testing.T) {

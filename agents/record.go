@@ -56,6 +56,7 @@ type record struct {
 	approved  bool
 	changes   []string
 	rounds    int
+	turn      whoseTurn
 }
 
 // SetSubject says whom the Run is about. Every look-up of the Run is about this

@@ -22,6 +22,7 @@ func (b *builder) writer() member {
 	return member{
 		cfg: b.config(Writer, "Writes the report.", text.InstructionWriter),
 		guards: []callbacks.Guard{
+			takesTurn(turnWriter),
 			guards.IsolateFunc(func(ctx context.Context) (string, error) {
 				rec := RecordOf(ctx)
 				data := map[string]any{"sections": Sections(rec.Facts, text.Parse(callbacks.Lang(ctx)))}
@@ -52,7 +53,7 @@ func keepDraft() callbacks.Guard {
 			}
 			if draft := strings.TrimSpace(sb.String()); draft != "" {
 				recordKey.Of(ctx).do(func(r *record) {
-					r.draft, r.approved = draft, false
+					r.draft, r.approved, r.turn = draft, false, turnReviewer
 					r.rounds++
 				})
 			}
@@ -75,9 +76,10 @@ func (b *builder) reviewer() (member, error) {
 			// What the model thinks of the draft comes on top of this check, never in
 			// its place.
 			if faults := CheckDraft(rec.Draft, rec.Facts, lang); len(faults) > 0 {
+				sendBack(ctx, faults)
 				return nil, &safeError{strings.Join(faults[:min(3, len(faults))], "; ")}
 			}
-			recordKey.Of(ctx).do(func(r *record) { r.approved = true })
+			recordKey.Of(ctx).do(func(r *record) { r.approved, r.turn = true, turnNobody })
 			ctx.Actions().Escalate = true
 			ctx.Actions().SkipSummarization = true
 			return map[string]any{"status": "approved"}, nil
@@ -87,7 +89,7 @@ func (b *builder) reviewer() (member, error) {
 	}
 	change, err := functiontool.New(functiontool.Config{Name: RequestChanges, Description: "Sends the report back to the writer."},
 		func(ctx agent.Context, args changesArgs) (map[string]any, error) {
-			recordKey.Of(ctx).do(func(r *record) { r.changes = args.Reasons })
+			sendBack(ctx, args.Reasons)
 			ctx.Actions().SkipSummarization = true
 			return map[string]any{"status": "sent back"}, nil
 		})
@@ -98,7 +100,7 @@ func (b *builder) reviewer() (member, error) {
 		cfg:    b.config(Reviewer, "Reviews the report.", text.InstructionReviewer, approve, change),
 		answer: []string{ApproveReport, RequestChanges},
 		guards: []callbacks.Guard{
-			needsDraft(),
+			takesTurn(turnReviewer),
 			b.watch(guards.AllowTools(ApproveReport, RequestChanges)),
 			guards.IsolateFunc(func(ctx context.Context) (string, error) {
 				rec := RecordOf(ctx)
@@ -111,15 +113,36 @@ func (b *builder) reviewer() (member, error) {
 	}, nil
 }
 
-// needsDraft skips the review of nothing, where the writer failed.
-func needsDraft() callbacks.Guard {
+// sendBack gives the writer another turn.
+func sendBack(ctx context.Context, reasons []string) {
+	recordKey.Of(ctx).do(func(r *record) { r.changes, r.turn = reasons, turnWriter })
+}
+
+// whoseTurn is which of the two works on the report next. A round in which money or a model
+// failed hands the turn to nobody: the writer would be asked, and paid, for the same text
+// again, or the reviewer for the same verdict.
+type whoseTurn int
+
+const (
+	turnWriter whoseTurn = iota
+	turnReviewer
+	turnNobody
+)
+
+// takesTurn skips an agent whose turn it is not.
+func takesTurn(mine whoseTurn) callbacks.Guard {
 	return callbacks.Guard{
-		Name: "needs_draft",
+		Name: "turn",
 		BeforeAgent: func(ctx agent.Context) (*genai.Content, error) {
-			if RecordOf(ctx).Draft == "" {
-				return &genai.Content{Role: genai.RoleModel}, nil
-			}
-			return nil, nil
+			var skip *genai.Content
+			recordKey.Of(ctx).do(func(r *record) {
+				if r.turn != mine {
+					skip = &genai.Content{Role: genai.RoleModel}
+					return
+				}
+				r.turn = turnNobody
+			})
+			return skip, nil
 		},
 	}
 }

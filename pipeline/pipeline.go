@@ -184,7 +184,8 @@ type Outcome struct {
 // Run researches subject, as the user typed it, and returns the report. It returns
 // an error only where there is no report to return: the context was cancelled. A
 // run that ran out of calls or of time, or whose model failed, has a report and a
-// Result that says so.
+// Result that says so. An agent that failed makes the whole run StatusFailed: the
+// report was made without its part.
 func (p *Pipeline) Run(ctx context.Context, subject supplier.Subject, typed string) (*Outcome, error) {
 	ctx, run := callbacks.StartWith(ctx, callbacks.StartOptions{Lang: p.o.Lang})
 	defer run.Close()
@@ -212,6 +213,9 @@ func (p *Pipeline) Run(ctx context.Context, subject supplier.Subject, typed stri
 
 // outcome makes the report of a run whose agents have ended.
 func (p *Pipeline) outcome(ctx context.Context, run *callbacks.Run) (*Outcome, error) {
+	if err := tellFailed(ctx); err != nil {
+		return nil, fmt.Errorf("pipeline: %w", err)
+	}
 	result := run.Outcome()
 	_, denied := guards.SpendRefused(ctx)
 	if result.Status == callbacks.StatusInterrupted || errors.Is(ctx.Err(), context.Canceled) {

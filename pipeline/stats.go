@@ -6,9 +6,11 @@ package pipeline
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards"
 )
 
 // Stats are the figures of one run.
@@ -24,6 +26,8 @@ var statsKey = callbacks.NewKey(func() *stats { return &stats{s: Stats{Guards: m
 type stats struct {
 	mu sync.Mutex
 	s  Stats
+	// unanswered are the agents whose last model call failed, in the order they did.
+	unanswered []guards.Gap
 }
 
 func statsOf(ctx context.Context) Stats {
@@ -35,6 +39,26 @@ func statsOf(ctx context.Context) Stats {
 	return out
 }
 
+// unanswered returns the agents whose last model call failed, a blocked answer included,
+// which is no error to ADK.
+func unanswered(ctx context.Context) []guards.Gap {
+	st := statsKey.Of(ctx)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return slices.Clone(st.unanswered)
+}
+
+func (st *stats) answered(ev callbacks.Event) {
+	worked := ev.Outcome == callbacks.OutcomeAllowed || ev.Outcome == callbacks.OutcomeReplaced
+	failed := ev.Outcome == callbacks.OutcomeFailed || ev.Outcome == callbacks.OutcomePanicked
+	if worked || failed {
+		st.unanswered = slices.DeleteFunc(st.unanswered, func(g guards.Gap) bool { return g.Agent == ev.Agent })
+	}
+	if failed {
+		st.unanswered = append(st.unanswered, guards.Gap{Agent: ev.Agent, Attempts: ev.Attempt, Err: ev.Err})
+	}
+}
+
 // observer counts and passes on.
 func observer(next func(callbacks.Event)) callbacks.Guard {
 	return callbacks.Guard{Name: "progress", Observe: func(ctx context.Context, ev callbacks.Event) {
@@ -43,6 +67,7 @@ func observer(next func(callbacks.Event)) callbacks.Guard {
 		switch ev.Step {
 		case callbacks.StepModel:
 			st.s.ModelCalls += ev.Attempt
+			st.answered(ev)
 			if u := ev.Usage; u != nil {
 				st.s.TokensIn += int(u.PromptTokenCount)
 				st.s.TokensOut += int(u.CandidatesTokenCount + u.ThoughtsTokenCount)

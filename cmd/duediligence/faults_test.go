@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -20,6 +21,8 @@ import (
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/internal/redistest"
 	"github.com/gardefou/gardefou/internal/standin"
+	"github.com/gardefou/gardefou/pipeline/runpage"
+	"github.com/gardefou/gardefou/pipeline/store"
 )
 
 // soak makes the fault tests try every position instead of a few: make soak.
@@ -70,7 +73,7 @@ func TestFaultyModel(t *testing.T) {
 					start := time.Now()
 					r := command(t, "--journal", file, "--model", "gemini-2.5-flash", "--base-url", s.URL, "--model-timeout", "400ms", "--budget", "1", "--timeout", "20s", "Transports Kervalec")
 					require.Less(t, time.Since(start), 20*time.Second, "a hanging call ends by its own time-out")
-					require.Contains(t, []int{exitOK, exitFailed, exitExhausted}, r.code, r.stderr)
+					require.Equal(t, exitFailed, r.code, r.stderr)
 					require.Contains(t, r.stdout, "# Supplier due diligence: TRANSPORTS KERVALEC")
 					stats, charged, reserved := paid(t, file)
 					bill, err := s.Bill("gemini", "gemini-2.5-flash")
@@ -83,11 +86,7 @@ func TestFaultyModel(t *testing.T) {
 						}
 					}
 					require.Positive(t, failed, "the journal names the call that failed")
-					if r.code == exitOK {
-						require.Contains(t, r.stdout, "did not finish", "a contained failure is a gap in the report")
-					} else {
-						require.Zero(t, stats.Runs.ByStatus["done"])
-					}
+					require.Equal(t, map[string]int{"failed": 1}, stats.Runs.ByStatus)
 					require.GreaterOrEqual(t, charged+1e-9, bill.USD(), "all that was billed is on the account")
 					require.LessOrEqual(t, charged, reserved+1e-9)
 					if name != "hang" { // whether a call that was cut off is billed, nobody knows: it is held
@@ -96,6 +95,61 @@ func TestFaultyModel(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// A model that is dead, or whose key is refused, for all agents or for one of them: the run
+// failed, and everything that tells of it says so, with the cause, and how to go on.
+func TestAModelThatCannotBeUsed(t *testing.T) {
+	refuse := func(from, to int) standin.Fault {
+		return func(n int, w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+			if n < from || n > to {
+				return false
+			}
+			standin.GeminiError(w, http.StatusServiceUnavailable, "overloaded, write to ops@example.fr")
+			return true
+		}
+	}
+	blocked := func(_ int, w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		standin.GeminiAnswer(w, r, map[string]any{"finishReason": "SAFETY", "finishMessage": "blocked"}, nil)
+		return true
+	}
+	for name, tc := range map[string]struct {
+		key   string
+		fault standin.Fault
+		cause string
+		lang  string
+	}{
+		"dead":           {standin.Key, refuse(0, 1000), "overloaded", "en"},
+		"a wrong key":    {"wrong", nil, "API key not valid", "fr"},
+		"one researcher": {standin.Key, refuse(0, 0), "overloaded", "en"},
+		"the reviewer":   {standin.Key, refuse(7, 1000), "overloaded", "en"},
+		"all is blocked": {standin.Key, blocked, "SAFETY", "en"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("GEMINI_API_KEY", tc.key)
+			s := standin.Gemini(t, offline.Model{}, tc.fault)
+			dir := t.TempDir()
+			r := command(t, runArgs(s.URL, dir, "--budget", "1", "--lang", tc.lang)...)
+			require.Equal(t, exitFailed, r.code, r.stderr)
+			require.Contains(t, r.stderr, tc.cause)
+			require.Contains(t, r.stdout, "TRANSPORTS KERVALEC")
+			require.Contains(t, file(t, dir, store.Folder, store.RunFile), `"status": "failed"`)
+			page := html.UnescapeString(file(t, dir, runpage.IndexFile))
+			require.NotContains(t, page, "ended as it should")
+			require.NotContains(t, page, "s'est terminée normalement")
+			require.NotContains(t, page, `class="status good"`)
+			require.Contains(t, page, tc.cause)
+			require.Contains(t, page, "duediligence doctor")
+			require.Contains(t, page, "duediligence resume "+dir)
+			require.Contains(t, command(t, "journal", "show", dir).stdout, tc.cause)
+			stats, err := journal.Count(journal.FileEntries(filepath.Join(dir, runpage.JournalFile)))
+			require.NoError(t, err)
+			require.Equal(t, map[string]int{"failed": 1}, stats.Runs.ByStatus)
+			for _, text := range []string{r.stderr, r.stdout, page, command(t, "journal", "show", "--html", dir).stdout} {
+				require.NotContains(t, text, "ops@example.fr")
+			}
+		})
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -260,9 +259,6 @@ func (p *printer) resumePoint(o *pipeline.Outcome, goOn string) {
 	if goOn == "" {
 		p.line("%s", text.Get(p.lang, text.CmdResumeNot))
 		return
-	}
-	if d := o.Denied; d != nil {
-		goOn += fmt.Sprintf(" --budget +%s", strings.TrimPrefix(roundUp(d.Missing()).String(), "$"))
 	}
 	p.line("%s", text.Get(p.lang, text.CmdResumeToken, goOn))
 }

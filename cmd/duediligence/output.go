@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 
+	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/internal/files"
 	"github.com/gardefou/gardefou/internal/text"
@@ -143,7 +145,7 @@ func (o *outputs) head() (journal.Head, bool) {
 
 // write ends the journal and puts it and the report into the folder. A journal elsewhere
 // that failed keeps nothing out of the folder.
-func (o *outputs) write(outcome *pipeline.Outcome, lang text.Lang) error {
+func (o *outputs) write(outcome *pipeline.Outcome, lang text.Lang, goOn string) error {
 	o.close()
 	o.mu.Lock()
 	err := o.journalErr
@@ -158,9 +160,28 @@ func (o *outputs) write(outcome *pipeline.Outcome, lang text.Lang) error {
 	if ferr != nil {
 		return errors.Join(err, fmt.Errorf("reading the journal back: %w", ferr))
 	}
-	all, ferr := runpage.Files(outcome, lines, o.kept.Head(), string(lang))
+	all, ferr := runpage.Files(outcome, lines, o.kept.Head(), string(lang), goOn)
 	if ferr == nil {
 		ferr = files.Write(o.dir, all...)
 	}
 	return errors.Join(err, ferr)
+}
+
+// goOnAfter is the command that resumes a run with more of what it ran out of, or "" where
+// it is not kept.
+func (f *flags) goOnAfter(o *pipeline.Outcome) string {
+	again := f.goOn()
+	if again == "" {
+		return ""
+	}
+	if d := o.Denied; d != nil {
+		return again + " --budget +" + strings.TrimPrefix(roundUp(d.Missing()).String(), "$")
+	}
+	switch o.Result.Status {
+	case callbacks.StatusCallsExhausted:
+		again += fmt.Sprintf(" --max-calls %d", 2*f.maxCalls)
+	case callbacks.StatusTimeExhausted:
+		again += fmt.Sprintf(" --timeout %s", 2*f.timeout)
+	}
+	return again
 }

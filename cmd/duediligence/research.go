@@ -148,16 +148,16 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 		return failed(err)
 	}
 	// What was paid for is printed, whatever could not be kept on disk.
-	unkept := out.write(outcome, p.lang)
+	unkept := out.write(outcome, p.lang, f.goOnAfter(outcome))
 	if err := f.print(stdout, outcome.Report, report.Lang(p.lang)); err != nil {
 		return failed(fmt.Errorf("writing the report: %w", errors.Join(err, unkept)))
 	}
 	if unkept != nil {
-		p.summary(outcome, "", f.goOn())
+		p.summary(outcome, "", f.goOnAfter(outcome))
 		return failed(unkept)
 	}
 	f.done(p, string(outcome.Result.Status))
-	p.summary(outcome, f.out, f.goOn())
+	p.summary(outcome, f.out, f.goOnAfter(outcome))
 	if head, ok := out.head(); ok {
 		p.line("%s", text.Get(p.lang, text.JournalHead, head))
 	}

@@ -75,6 +75,9 @@ const (
 	PageNextJournal   Key = "runpage.next.journal"
 	PageNextFailed    Key = "runpage.next.failed"
 	PageNextStore     Key = "runpage.next.store"
+	PageNextAgain     Key = "runpage.next.again"
+	PageNextResume    Key = "runpage.next.resume"
+	PageGaps          Key = "runpage.gaps"
 	PageNextDecision  Key = "runpage.next.decision"
 	PageNextChecks    Key = "runpage.next.checks"
 	PageNextReview    Key = "runpage.next.review"
@@ -185,9 +188,12 @@ var operateCatalogue = map[Key]entry{
 	PageNextCalls:     {"Run it again with more calls: --max-calls.", "Relancer avec plus d'appels : --max-calls."},
 	PageNextTime:      {"Run it again with more time: --timeout.", "Relancer avec plus de temps : --timeout."},
 	PageNextBudget:    {"Run it again with more money: --budget.", "Relancer avec plus d'argent : --budget."},
-	PageNextJournal:   {"Read in the journal what was refused and why before you run it again.", "Lire dans le journal ce qui a été refusé et pourquoi avant de relancer."},
-	PageNextFailed:    {"The model could not be used. duediligence doctor says what is wrong; then run it again.", "Le modèle n'a pas pu être utilisé. duediligence doctor dit ce qui ne va pas ; relancer ensuite."},
-	PageNextStore:     {"The accounts could not be kept, for the reason above: see that the disk or Redis they are on is back, then go on with duediligence resume.", "Les comptes n'ont pas pu être tenus, pour la raison ci-dessus : vérifier que leur disque ou Redis est revenu, puis reprendre avec duediligence resume."},
+	PageNextStore:     {"The accounts could not be kept, for the reason above: see that the disk or Redis they are on is back.", "Les comptes n'ont pas pu être tenus, pour la raison ci-dessus : vérifier que leur disque ou Redis est revenu."},
+	PageNextJournal:   {"Read in the journal what was refused and why.", "Lire dans le journal ce qui a été refusé et pourquoi."},
+	PageNextFailed:    {"duediligence doctor, with the same flags, says whether the model, the sources and the disk can be used.", "duediligence doctor, avec les mêmes options, dit si le modèle, les sources et le disque sont utilisables."},
+	PageNextAgain:     {"Then run it again.", "Relancer ensuite."},
+	PageNextResume:    {"Go on where it stopped; what was answered before costs nothing again: %s", "Reprendre là où elle s'est arrêtée ; ce qui a déjà été répondu ne coûte rien de plus : %s"},
+	PageGaps:          {"The run ended as it should: %s. The report has gaps: what is missing is listed below.", "L'exécution s'est terminée normalement : %s. Le rapport a des lacunes : ce qui manque est indiqué plus bas."},
 	PageNextDecision:  {"Read the report and decide; it proposes: %s.", "Lire le rapport et décider ; il propose : %s."},
 	PageNextChecks:    {"%d checks were not done: the report lists them. Do them by hand or run it again later.", "%d contrôles n'ont pas été faits : le rapport les énumère. Les faire à la main ou relancer plus tard."},
 	PageNextReview:    {"Look at this supplier again on %s.", "Revoir ce fournisseur le %s."},

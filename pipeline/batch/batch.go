@@ -293,7 +293,7 @@ func (b *batch) run(ctx context.Context, subject supplier.Subject, query, dir st
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	all, err := runpage.Files(out, lines.Bytes(), chain.Head(), o.Lang)
+	all, err := runpage.Files(out, lines.Bytes(), chain.Head(), o.Lang, "")
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,9 @@ var pageSource string
 var pageTemplate = template.Must(template.New("index").Parse(pageSource))
 
 // Files returns the files of the folder of one run. lines is its closed journal, head
-// names its last line. lang is "en" or "fr".
-func Files(o *pipeline.Outcome, lines []byte, head journal.Head, lang string) ([]files.File, error) {
+// names its last line. goOn is the command that resumes the run, "" where it is not
+// kept. lang is "en" or "fr".
+func Files(o *pipeline.Outcome, lines []byte, head journal.Head, lang, goOn string) ([]files.File, error) {
 	rl := report.Lang(text.Parse(lang))
 	runs, unreadable, err := timeline.Runs(journal.Entries(bytes.NewReader(lines)))
 	if err != nil {
@@ -50,7 +51,7 @@ func Files(o *pipeline.Outcome, lines []byte, head journal.Head, lang string) ([
 	if err != nil {
 		return nil, fmt.Errorf("runpage: %w", err)
 	}
-	index, err := index(o, runs, head, text.Parse(lang))
+	index, err := index(o, runs, head, text.Parse(lang), goOn)
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +90,11 @@ type link struct{ File, What string }
 // Say is a sentence of the catalogue, for the template.
 func (p page) Say(key string) string { return text.Get(p.t, text.Key("runpage."+key)) }
 
-func index(o *pipeline.Outcome, runs []*timeline.Run, head journal.Head, lang text.Lang) ([]byte, error) {
+func index(o *pipeline.Outcome, runs []*timeline.Run, head journal.Head, lang text.Lang, goOn string) ([]byte, error) {
 	h := o.Report.Headline(report.Lang(lang))
 	p := page{
 		Lang: string(lang), Title: h.Name, Banner: h.Fictional, Head: head.String(), t: lang, Gaps: o.Report.Gaps,
-		Sentence: sentence(o, lang), Good: finished(o),
+		Sentence: sentence(o, lang), Good: finished(o) && len(o.Report.Gaps) == 0,
 		Facts: []pair{
 			{text.Get(lang, text.PageSupplier), strings.TrimSpace(h.Name + " " + h.Number)},
 			{text.Get(lang, text.PageRating), h.Rating},
@@ -101,7 +102,7 @@ func index(o *pipeline.Outcome, runs []*timeline.Run, head journal.Head, lang te
 			{text.Get(lang, text.PageScore), h.Score},
 			{text.Get(lang, text.PageAsOf), text.Date(lang, o.Report.AsOf)},
 		},
-		Next: next(o, h, lang),
+		Next: next(o, h, lang, goOn),
 		Links: []link{
 			{ReportHTML, text.Get(lang, text.PageReport)},
 			{JournalHTML, text.Get(lang, text.PageJournal)},
@@ -142,37 +143,56 @@ func sentence(o *pipeline.Outcome, lang text.Lang) string {
 	if o.Result.Reason != "" {
 		status += " (" + o.Result.Reason + ")"
 	}
-	if finished(o) {
+	switch {
+	case !finished(o):
+		return text.Get(lang, text.PagePartial, status)
+	case len(o.Report.Gaps) > 0:
+		return text.Get(lang, text.PageGaps, status)
+	default:
 		return text.Get(lang, text.PageWhole, status)
 	}
-	return text.Get(lang, text.PagePartial, status)
 }
 
-// nextByStatus is what to do after a run that did not finish.
-var nextByStatus = map[callbacks.Status]text.Key{
-	callbacks.StatusCallsExhausted:  text.PageNextCalls,
-	callbacks.StatusTokensExhausted: text.PageNextCalls,
-	callbacks.StatusTimeExhausted:   text.PageNextTime,
-	callbacks.StatusBudgetExhausted: text.PageNextBudget,
-	callbacks.StatusLoopDetected:    text.PageNextJournal,
-	callbacks.StatusDenied:          text.PageNextJournal,
-	callbacks.StatusFailed:          text.PageNextFailed,
-}
+// nextBefore is what to do before a run that did not finish goes on or is begun again,
+// nextAnew how to begin one that is not kept.
+var (
+	nextBefore = map[callbacks.Status]text.Key{
+		callbacks.StatusLoopDetected: text.PageNextJournal,
+		callbacks.StatusDenied:       text.PageNextJournal,
+		callbacks.StatusFailed:       text.PageNextFailed,
+	}
+	nextAnew = map[callbacks.Status]text.Key{
+		callbacks.StatusCallsExhausted:  text.PageNextCalls,
+		callbacks.StatusTokensExhausted: text.PageNextCalls,
+		callbacks.StatusTimeExhausted:   text.PageNextTime,
+		callbacks.StatusBudgetExhausted: text.PageNextBudget,
+		callbacks.StatusFailed:          text.PageNextAgain,
+		callbacks.StatusLoopDetected:    text.PageNextAgain,
+		callbacks.StatusDenied:          text.PageNextAgain,
+	}
+)
 
-// nextByCode goes before nextByStatus.
-var nextByCode = map[string]text.Key{
+// beforeByCode goes before nextBefore.
+var beforeByCode = map[string]text.Key{
 	guards.CodeLedgerFailed:   text.PageNextStore,
 	guards.CodeCountersFailed: text.PageNextStore,
 }
 
-func next(o *pipeline.Outcome, h report.Headline, lang text.Lang) []string {
+func next(o *pipeline.Outcome, h report.Headline, lang text.Lang, goOn string) []string {
 	var steps []string
-	key, ok := nextByCode[o.Result.Code]
-	if !ok {
-		key, ok = nextByStatus[o.Result.Status]
-	}
-	if ok {
-		steps = append(steps, text.Get(lang, key))
+	if !finished(o) {
+		key, ok := beforeByCode[o.Result.Code]
+		if !ok {
+			key, ok = nextBefore[o.Result.Status]
+		}
+		if ok {
+			steps = append(steps, text.Get(lang, key))
+		}
+		if goOn != "" {
+			steps = append(steps, text.Get(lang, text.PageNextResume, goOn))
+		} else if key, ok := nextAnew[o.Result.Status]; ok {
+			steps = append(steps, text.Get(lang, key))
+		}
 	}
 	steps = append(steps, text.Get(lang, text.PageNextDecision, h.Decision))
 	if h.NotDone > 0 {

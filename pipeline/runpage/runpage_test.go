@@ -49,7 +49,7 @@ func folder(t *testing.T, name string, o pipeline.Options) (dir string, out *pip
 	out, err = p.Run(t.Context(), o.Sources.Resolve(t.Context(), name).Subject, name)
 	require.NoError(t, err)
 	require.NoError(t, chain.Close())
-	all, err := runpage.Files(out, lines.Bytes(), chain.Head(), o.Lang)
+	all, err := runpage.Files(out, lines.Bytes(), chain.Head(), o.Lang, "")
 	require.NoError(t, err)
 	dir = t.TempDir()
 	require.NoError(t, files.Write(dir, all...))

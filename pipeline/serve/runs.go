@@ -91,7 +91,7 @@ func (r *runs) keep(run string, o *pipeline.Outcome) (string, error) {
 	all := []files.File{{Name: runpage.JournalFile, Data: k.buf.Bytes()}}
 	if o != nil {
 		var err error
-		if all, err = runpage.Files(o, k.buf.Bytes(), k.chain.Head(), r.lang); err != nil {
+		if all, err = runpage.Files(o, k.buf.Bytes(), k.chain.Head(), r.lang, ""); err != nil {
 			return "", err
 		}
 	}

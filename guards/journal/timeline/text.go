@@ -4,6 +4,7 @@
 package timeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -83,12 +84,21 @@ func (t texts) outcome(e journal.Entry) string {
 	return s
 }
 
+// why is the reason, and the error behind it where the reason does not tell it.
 func (t texts) why(e journal.Entry) string {
-	if e.Reason != "" {
-		return e.Reason
+	cause := cut(e.Cause, maxCause)
+	switch {
+	case cause == "", strings.Contains(e.Reason, cause):
+		return cmp.Or(e.Reason, e.Code)
+	case strings.Contains(cause, e.Reason):
+		return cause
+	default:
+		return e.Reason + ": " + cause
 	}
-	return e.Code
 }
+
+// maxCause is how much of an error is shown; the line in the journal has all of it.
+const maxCause = 300
 
 func (t texts) status(r *Run) string {
 	s := t.get(text.Key("run." + r.Last.Status))
