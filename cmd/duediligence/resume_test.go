@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"html"
 	"iter"
 	"math/rand/v2"
 	"net"
@@ -17,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,6 +35,7 @@ import (
 	"github.com/gardefou/gardefou/internal/redistest"
 	"github.com/gardefou/gardefou/internal/standin"
 	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/runpage"
 	"github.com/gardefou/gardefou/pipeline/store"
 )
 
@@ -128,6 +131,8 @@ func TestResumeAfterTheBudget(t *testing.T) {
 	require.Equal(t, exitExhausted, stopped.code, stopped.stderr)
 	require.Contains(t, stopped.stderr, "go on with: duediligence resume "+dir+" --budget +0.01")
 	require.Regexp(t, `account run-\w+(/research)?: limit \$0\.0\d+, \$\S+ spent, \$\S+ held; at least \$\S+ more is needed`, stopped.stderr)
+	require.Contains(t, html.UnescapeString(file(t, dir, runpage.IndexFile)), "duediligence resume "+dir+" --budget +0.01", "the page says so too")
+	require.NotContains(t, file(t, dir, runpage.IndexFile), "Run it again", "which would pay for everything twice")
 	require.NotEqual(t, file(t, whole, "report.json"), file(t, dir, "report.json"))
 	first := asked.all()
 	require.Positive(t, first)
@@ -159,6 +164,32 @@ func TestResumeAfterTheBudget(t *testing.T) {
 		require.Equal(t, exitRefused, command(t, append([]string{"resume"}, args...)...).code, name)
 	}
 	require.Equal(t, calls, asked.all())
+}
+
+// Calls and time that ran out are given more of, in either language.
+func TestTheRunPageNamesResume(t *testing.T) {
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	s := standin.Gemini(t, offline.Model{}, func(n int, w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if n < 3 {
+			return false
+		}
+		<-r.Context().Done()
+		return true
+	})
+	for lang, tc := range map[string]struct {
+		more []string
+		want string
+	}{
+		"en": {[]string{"--max-calls", "3"}, " --max-calls 6"},
+		"fr": {[]string{"--timeout", "1s"}, " --timeout 2s"},
+	} {
+		dir := t.TempDir()
+		r := command(t, runArgs(s.URL, dir, slices.Concat(tc.more, []string{"--lang", lang})...)...)
+		require.Equal(t, exitExhausted, r.code, r.stderr)
+		want := "duediligence resume " + dir + tc.want
+		require.Contains(t, r.stderr, want)
+		require.Contains(t, html.UnescapeString(file(t, dir, runpage.IndexFile)), want)
+	}
 }
 
 // A ledger with a password: the run in the folder knows where it is and not the password,

@@ -118,7 +118,7 @@ func TestRunPageWithoutAStore(t *testing.T) {
 	_, out := folder(t, "Transports Kervalec", pipeline.Options{})
 	for _, code := range []string{guards.CodeLedgerFailed, guards.CodeCountersFailed} {
 		out.Result = callbacks.Result{Status: callbacks.StatusFailed, Code: code, Reason: "connection refused"}
-		all, err := runpage.Files(out, nil, journal.Head{}, "en")
+		all, err := runpage.Files(out, nil, journal.Head{}, "en", "duediligence resume dossier")
 		require.NoError(t, err)
 		i := slices.IndexFunc(all, func(f files.File) bool { return f.Name == runpage.IndexFile })
 		page := string(all[i].Data)
