@@ -48,7 +48,7 @@ func newDoctorCommand() *cobra.Command {
 		Use:     "doctor",
 		Short:   "Check key, network, Redis, disk, clock and prices",
 		Long:    doctorHelp,
-		Example: "  duediligence doctor\n  duediligence doctor --model gemini-2.5-flash --source live -o dossier/ --ledger redis://localhost:6379",
+		Example: "  duediligence doctor\n  duediligence doctor --model gemini-2.5-flash --source live -o dossier/ --ledger redis://localhost:6379\n  DUEDILIGENCE_LEDGER=redis://USER:PASSWORD@HOST:6379 duediligence doctor",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.doctor(cmd.Context(), cmd.OutOrStdout())

@@ -47,6 +47,7 @@ type flags struct {
 	stopTelemetry func()
 	kept          *store.Store // the run in the output folder; nil where there is none
 	raise         string       // what a resumed run may spend, or how much more
+	hard          ledger.Nano  // what the run may spend
 	lang          string
 	quiet         bool
 

@@ -13,11 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/pipeline/store"
 )
 
-const journalHelp = `Reads the journal of runs: the file of --journal, or journal.jsonl of an output folder.
+const journalHelp = `Reads the journal of runs: the file of --journal, or that of an output folder, also where the
+run there was stopped before it wrote a report.
 
 Every line of a journal carries the hash of the line before it. A journal that grew
 into several files (run.000001.jsonl, …, run.jsonl) is named by its last, or by its
@@ -37,7 +40,7 @@ func journalFiles(args []string) []string {
 		info, err := os.Stat(arg)
 		switch {
 		case err == nil && info.IsDir():
-			files = append(files, journal.Files(filepath.Join(arg, journalName))...)
+			files = append(files, journal.Files(folderJournalPath(arg))...)
 		case len(args) == 1:
 			files = journal.Files(arg)
 		default:
@@ -45,6 +48,24 @@ func journalFiles(args []string) []string {
 		}
 	}
 	return files
+}
+
+// folderJournalPath is the journal of an output folder: beside the report, or, as long as
+// the run there has not come to one, a crash and Ctrl-C included, beside the kept run.
+func folderJournalPath(dir string) string {
+	beside, kept := filepath.Join(dir, journalName), filepath.Join(dir, store.Folder, journalName)
+	if _, err := os.Stat(kept); err != nil {
+		return beside
+	}
+	if _, err := os.Stat(beside); err != nil {
+		return kept
+	}
+	var r store.Run
+	data, err := os.ReadFile(filepath.Join(dir, store.Folder, store.RunFile)) //nolint:gosec // the folder is the caller's to choose
+	if err == nil && json.Unmarshal(data, &r) == nil && r.Attempts > 0 && (r.Status == "" || r.Status == string(callbacks.StatusInterrupted)) {
+		return kept // what is beside the report is an earlier run's
+	}
+	return beside
 }
 
 func newJournalVerifyCommand() *cobra.Command {

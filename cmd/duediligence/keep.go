@@ -12,15 +12,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/internal/text"
-	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/store"
 	"github.com/gardefou/gardefou/pipeline/supplier"
@@ -51,6 +48,8 @@ type settings struct {
 	Lang         string            `json:"lang"`
 	Since        string            `json:"since,omitempty"`
 	Purchases    int64             `json:"annual_purchases,omitempty"`
+	Journal      string            `json:"journal,omitempty"`
+	JournalSize  int64             `json:"journal_max_bytes,omitempty"`
 }
 
 func (f *flags) settings(lang text.Lang, c *sources.Client) settings {
@@ -63,7 +62,7 @@ func (f *flags) settings(lang text.Lang, c *sources.Client) settings {
 		Model: f.model, BaseURL: f.baseURL, ModelTimeout: f.modelTimeout, Source: source, SourceURLs: f.sourceURLs, AllowPrivate: f.allowPrivate,
 		Cache: absolute(f.cache), AsOf: c.AsOf().Format(time.DateOnly), ModelFile: absolute(f.modelFile), MaxCalls: f.maxCalls, Timeout: f.timeout,
 		Budget: f.budget, SoftBudget: f.softBudget, TargetBudget: f.targetBudget, Ledger: place, LedgerLogin: login, PriceFile: absolute(f.priceFile),
-		Lang: string(lang), Since: absolute(f.since), Purchases: f.purchases,
+		Lang: string(lang), Since: absolute(f.since), Purchases: f.purchases, Journal: absolute(f.journal), JournalSize: f.journalSize,
 	}
 }
 
@@ -85,18 +84,20 @@ func ledgerPlace(flag string) (place string, login bool) {
 	return u.String(), true
 }
 
-// restoreLedger takes the ledger the run was begun with, and from the flag only the login
-// that is not kept: another ledger would know nothing of what was spent.
+// restoreLedger takes the ledger the run was begun with, and from the flag or the environment
+// only the login that is not kept: another ledger would know nothing of what was spent.
 func (f *flags) restoreLedger(s settings, lang text.Lang, given func(name string) bool) error {
-	flag := f.ledger
+	flag, fromEnv := f.ledger, os.Getenv(ledgerVariable)
 	f.ledger = s.Ledger
 	if given("ledger") {
 		if place, _ := ledgerPlace(flag); place != s.Ledger {
 			return refuseIn(lang, text.ResumeLedger, cmp.Or(s.Ledger, text.Get(lang, text.ResumeLedgerKept)))
 		}
 		f.ledger = flag
+	} else if place, _ := ledgerPlace(fromEnv); place == s.Ledger && fromEnv != "" {
+		f.ledger = fromEnv
 	} else if s.LedgerLogin && s.Budget != "" {
-		return refuseIn(lang, text.ResumeLogin, s.Ledger)
+		return refuseIn(lang, text.ResumeLogin, s.Ledger, ledgerVariable)
 	}
 	return nil
 }
@@ -110,6 +111,9 @@ func (f *flags) restore(s settings, given func(name string) bool) {
 		f.raise = f.budget
 	}
 	f.budget = s.Budget
+	if !given("journal") {
+		f.journal, f.journalSize = s.Journal, s.JournalSize
+	}
 	if !given("max-calls") {
 		f.maxCalls = s.MaxCalls
 	}
@@ -221,70 +225,4 @@ func (f *flags) done(p *printer, status string) {
 	if err := errors.Join(f.kept.Err(), f.kept.Finish(status)); err != nil {
 		p.line("%s", text.Get(p.lang, text.CmdNotKept, f.out, err))
 	}
-}
-
-// goOn is the command that resumes the run, or "" where it is not kept.
-func (f *flags) goOn() string {
-	if f.kept == nil || f.kept.Err() != nil {
-		return ""
-	}
-	return resumeCommand(f.out)
-}
-
-func resumeCommand(dir string) string { return "duediligence resume " + quoted(dir) }
-
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == "" {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-}
-
-// resumePoint says where a run stands that was stopped: made by code from what is there,
-// at no cost.
-func (p *printer) resumePoint(o *pipeline.Outcome, goOn string) {
-	done, left := progressOf(o)
-	none := text.Get(p.lang, text.CmdNone)
-	join := func(names []string) string {
-		if len(names) == 0 {
-			return none
-		}
-		return strings.Join(names, ", ")
-	}
-	p.line("%s", text.Get(p.lang, text.CmdResumePoint, o.Result.Reason))
-	if d := o.Denied; d != nil {
-		p.line("%s", text.Get(p.lang, text.CmdResumeAccount, d.Account, d.Balance.Limits.Hard.String(), d.Balance.Spent.String(), d.Balance.Held.String(), d.Missing().String()))
-	}
-	p.line("%s", text.Get(p.lang, text.CmdResumeDone, join(done), join(left)))
-	if goOn == "" {
-		p.line("%s", text.Get(p.lang, text.CmdResumeNot))
-		return
-	}
-	p.line("%s", text.Get(p.lang, text.CmdResumeToken, goOn))
-}
-
-// roundUp is an amount in whole cents, at least one.
-func roundUp(n ledger.Nano) ledger.Nano {
-	const cent = 10_000_000
-	return max(1, (n+cent-1)/cent) * cent
-}
-
-// progressOf names the agents that are done and those that are left.
-func progressOf(o *pipeline.Outcome) (done, left []string) {
-	for _, name := range agents.Researchers() {
-		reported := slices.ContainsFunc(o.Findings, func(f agents.Finding) bool { return f.Agent == name })
-		if reported {
-			done = append(done, name)
-		} else {
-			left = append(left, name)
-		}
-	}
-	if o.Approved {
-		return append(done, agents.Writer, agents.Reviewer), left
-	}
-	if o.Drafted {
-		return append(done, agents.Writer), append(left, agents.Reviewer)
-	}
-	return done, append(left, agents.Writer, agents.Reviewer)
 }

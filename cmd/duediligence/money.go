@@ -77,7 +77,8 @@ func (f *flags) spend(ctx context.Context) (callbacks.Guard, error) {
 			return callbacks.Guard{}, err
 		}
 	}
-	o.Slices = agents.Slices(o.Limits.Hard)
+	f.hard = o.Limits.Hard
+	o.Slices = agents.Slices(f.hard)
 	g := guards.Spend(o)
 	if g.Err != nil {
 		return callbacks.Guard{}, refuse("--budget: %v", g.Err)
@@ -91,7 +92,7 @@ func (f *flags) raised(ctx context.Context, l ledger.Ledger, first ledger.Limits
 	id := f.account()
 	b, err := l.Open(ctx, ledger.Opening{Account: id, Limits: first})
 	if err != nil {
-		return first, refuse("--ledger: %v", err)
+		return first, refuse("%s: %v", f.ledgerNamed(), err)
 	}
 	if f.raise == "" {
 		return b.Limits, nil
@@ -141,6 +142,18 @@ func (f *flags) prices() (*prices.Table, error) {
 	return prices.Default().Override(own), nil
 }
 
+// ledgerVariable names the ledger as --ledger does, where other users of the machine can't
+// read its password.
+const ledgerVariable = "DUEDILIGENCE_LEDGER"
+
+// ledgerNamed is where the ledger in use was named.
+func (f *flags) ledgerNamed() string {
+	if f.ledger != "" && f.ledger == os.Getenv(ledgerVariable) {
+		return ledgerVariable
+	}
+	return "--ledger"
+}
+
 func (f *flags) openLedger(ctx context.Context) (ledger.Ledger, error) {
 	switch {
 	case f.ledger == "" && f.kept != nil:
@@ -152,19 +165,19 @@ func (f *flags) openLedger(ctx context.Context) (ledger.Ledger, error) {
 	case strings.HasPrefix(f.ledger, "redis://"), strings.HasPrefix(f.ledger, "rediss://"):
 		l, err := redisledger.New(ctx, redisledger.Options{URL: f.ledger})
 		if err != nil {
-			return nil, refuse("--ledger: %v", err)
+			return nil, refuse("%s: %v", f.ledgerNamed(), err)
 		}
 		f.closeLedger = func() error { l.Shutdown(); return nil }
 		return l, nil
 	default:
-		return nil, refuse("--ledger must be memory, file:PATH or redis://HOST:PORT")
+		return nil, refuse("%s must be memory, file:PATH or redis://HOST:PORT", f.ledgerNamed())
 	}
 }
 
 func (f *flags) ledgerFile(path string) (ledger.Ledger, error) {
 	l, err := ledger.OpenFile(path, ledger.FileOptions{})
 	if err != nil {
-		return nil, refuse("--ledger: %v", err)
+		return nil, refuse("%s: %v", f.ledgerNamed(), err)
 	}
 	f.closeLedger = l.CloseFile
 	return l, nil

@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
 
-	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/internal/files"
 	"github.com/gardefou/gardefou/internal/text"
@@ -165,23 +163,4 @@ func (o *outputs) write(outcome *pipeline.Outcome, lang text.Lang, goOn string) 
 		ferr = files.Write(o.dir, all...)
 	}
 	return errors.Join(err, ferr)
-}
-
-// goOnAfter is the command that resumes a run with more of what it ran out of, or "" where
-// it is not kept.
-func (f *flags) goOnAfter(o *pipeline.Outcome) string {
-	again := f.goOn()
-	if again == "" {
-		return ""
-	}
-	if d := o.Denied; d != nil {
-		return again + " --budget +" + strings.TrimPrefix(roundUp(d.Missing()).String(), "$")
-	}
-	switch o.Result.Status {
-	case callbacks.StatusCallsExhausted:
-		again += fmt.Sprintf(" --max-calls %d", 2*f.maxCalls)
-	case callbacks.StatusTimeExhausted:
-		again += fmt.Sprintf(" --timeout %s", 2*f.timeout)
-	}
-	return again
 }

@@ -21,7 +21,8 @@ the folder that was given with -o; the resume point names it.
 
 What was looked up and what models answered before is taken from the folder and costs
 nothing again. What was spent stays spent: the run has what its budget left, and what
---budget adds to it.`
+--budget adds to it. The journal goes on in the file it began in. The password of a
+ledger is not kept: ` + ledgerVariable + ` or --ledger gives it again.`
 
 func newResumeCommand() *cobra.Command {
 	var f flags
@@ -37,9 +38,10 @@ func newResumeCommand() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.budget, "budget", "", "what the run may spend in all, in USD, or how much more with a + before it: +0.05")
-	fl.StringVar(&f.ledger, "ledger", "", "the ledger the run was begun with; needed where its address holds a password, which is not kept")
+	fl.StringVar(&f.ledger, "ledger", "", "the ledger the run was begun with; needed where its address holds a password, which is not kept and may be given in "+ledgerVariable+" too")
 	fl.DurationVar(&f.timeout, "timeout", 0, "time allowed from now on (default: as before)")
 	fl.IntVar(&f.maxCalls, "max-calls", 0, "model calls allowed from now on (default: as before)")
+	fl.StringVar(&f.journal, "journal", "", "append the journal to this file (default: as before)")
 	fl.StringVar(&f.format, "format", "md", "format of the report on stdout: md, json, html or csv")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 7 where the rating is at least this: medium, high, critical or stop")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary on stderr")

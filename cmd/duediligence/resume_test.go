@@ -192,6 +192,19 @@ func TestTheRunPageNamesResume(t *testing.T) {
 	}
 }
 
+// redisPassword makes a Redis ask for a password.
+func redisPassword(t *testing.T, addr, password string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "CONFIG SET requirepass %s\r\n", password)
+	require.NoError(t, err)
+	reply, err := bufio.NewReader(conn).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "+OK\r\n", reply)
+}
+
 // A ledger with a password: the run in the folder knows where it is and not the password,
 // and goes on with that ledger only.
 func TestResumeWithALedgerThatAsksForAPassword(t *testing.T) {
@@ -201,14 +214,7 @@ func TestResumeWithALedgerThatAsksForAPassword(t *testing.T) {
 	s.Dear = true
 	redis := redistest.StartWith(t, "--appendonly", "yes", "--appendfsync", "always")
 	other := redistest.StartWith(t, "--appendonly", "yes", "--appendfsync", "always")
-	conn, err := net.Dial("tcp", redis.Addr)
-	require.NoError(t, err)
-	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "CONFIG SET requirepass %s\r\n", password)
-	require.NoError(t, err)
-	reply, err := bufio.NewReader(conn).ReadString('\n')
-	require.NoError(t, err)
-	require.Equal(t, "+OK\r\n", reply)
+	redisPassword(t, redis.Addr, password)
 
 	dir := t.TempDir()
 	address := "redis://default:" + password + "@" + redis.Addr

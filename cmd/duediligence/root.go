@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -96,7 +97,8 @@ func (f *flags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.budget, "budget", "", "the most the run may spend on models, in USD, such as 0.10; it can't be exceeded")
 	fl.StringVar(&f.softBudget, "soft-budget", "", "what may be spent without approval, in USD")
 	fl.StringVar(&f.targetBudget, "target-budget", "", "what the run is expected to cost, in USD")
-	fl.StringVar(&f.ledger, "ledger", "", "where spending is kept: memory, file:PATH or redis://HOST:PORT (default: a file in the output folder, else memory)")
+	fl.StringVar(&f.ledger, "ledger", "", "where spending is kept: memory, file:PATH or redis://HOST:PORT (default: "+ledgerVariable+" of the environment, which keeps a password from others on the machine, else a file in the output folder, else memory)")
+	f.ledger = os.Getenv(ledgerVariable) // not as the flag's default: the help prints that
 	fl.StringVar(&f.priceFile, "price-file", "", "LiteLLM's model_prices_and_context_window.json, to override built-in prices")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time allowed for the whole run")
 	f.registerLang(cmd)

@@ -29,5 +29,5 @@ var keptCatalogue = map[Key]entry{
 	ResumeMemory:     {"what the run spent was kept in memory and is gone; begin it again, without --ledger memory", "ce que le traitement a dépensé était en mémoire et est perdu ; le relancer, sans --ledger memory"},
 	ResumeLedger:     {"--ledger: the run was begun with %s", "--ledger : le traitement a été lancé avec %s"},
 	ResumeLedgerKept: {"the ledger in its folder", "le registre de son dossier"},
-	ResumeLogin:      {"the user and password of the ledger at %s are not kept; give them again: --ledger with the whole address", "l'utilisateur et le mot de passe du registre %s ne sont pas conservés ; les redonner : --ledger avec l'adresse entière"},
+	ResumeLogin:      {"the user and password of the ledger at %s are not kept; give the whole address again, in %s or with --ledger", "l'utilisateur et le mot de passe du registre %s ne sont pas conservés ; redonner l'adresse entière, dans %s ou avec --ledger"},
 }
