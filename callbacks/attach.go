@@ -47,7 +47,9 @@ func (c *Chain) NewAgent(cfg llmagent.Config) (agent.Agent, error) {
 //
 // Attach refuses what is certainly wrong, all of it in one joined error: a guard
 // that carries an error or stands in the wrong place, one that needs a hook which
-// agents don't have, a tool name that the agent does not have.
+// agents don't have, a tool name that the agent does not have, a cfg that this very chain
+// is on already ([ErrAttached]). Two different chains on one agent are allowed: the one
+// attached last stands outside.
 func (c *Chain) Attach(cfg llmagent.Config) (llmagent.Config, error) {
 	return c.attach(cfg, false)
 }
@@ -55,6 +57,9 @@ func (c *Chain) Attach(cfg llmagent.Config) (llmagent.Config, error) {
 func (c *Chain) attach(cfg llmagent.Config, wrapped bool) (llmagent.Config, error) {
 	if c == nil {
 		c = New()
+	}
+	if c.isOn(cfg) {
+		return llmagent.Config{}, fmt.Errorf("agent %q: %w", cfg.Name, ErrAttached)
 	}
 	var lacks []Hook
 	if !wrapped {
@@ -103,6 +108,29 @@ func (c *Chain) attach(cfg llmagent.Config, wrapped bool) (llmagent.Config, erro
 	}
 	cfg.Toolsets = slices.Clip(sets)
 	return cfg, nil
+}
+
+// ErrAttached says that a configuration has the chain already: attached once more, each of
+// its hooks would run twice and count twice.
+var ErrAttached = errors.New("callbacks: this chain is on the agent already; use either Chain.NewAgent, or Chain.Attach and llmagent.New")
+
+// isOn reports whether this chain stands around cfg's model or one of its tools.
+func (c *Chain) isOn(cfg llmagent.Config) bool {
+	for g, ok := cfg.Model.(*guardedModel); ok; g, ok = g.base.(*guardedModel) {
+		if g.c.identity() == c.identity() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(cfg.Tools, c.wraps) || slices.ContainsFunc(cfg.Toolsets, c.wrapsSet)
+}
+
+func (c *Chain) wrapsSet(set tool.Toolset) bool {
+	for g, ok := set.(*guardedToolset); ok; g, ok = g.Toolset.(*guardedToolset) {
+		if g.c.identity() == c.identity() {
+			return true
+		}
+	}
+	return false
 }
 
 // configHooks makes one guard of each callback on cfg.

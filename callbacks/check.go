@@ -69,9 +69,11 @@ func (p Problem) String() string {
 // code of its own it can't look, nor into a toolset, nor below an agent that is used as a
 // tool: check that one by itself.
 func Check(root agent.Agent, plugins ...*Chain) []Problem {
-	c := checker{agents: agentsOf(root), accounts: map[string]any{}}
-	for _, p := range plugins {
-		c.plugins = append(c.plugins, p.Guards()...)
+	c := checker{agents: agentsOf(root), accounts: map[string]any{}, chains: len(plugins)}
+	for i, p := range plugins {
+		for _, g := range p.Guards() {
+			c.plugins = append(c.plugins, placed{Guard: g, chain: i})
+		}
 	}
 	c.names(root)
 	for _, a := range c.agents {
@@ -82,7 +84,8 @@ func Check(root agent.Agent, plugins ...*Chain) []Problem {
 
 type checker struct {
 	agents   []treeAgent
-	plugins  []Guard
+	plugins  []placed
+	chains   int // of the runner
 	accounts map[string]any
 	problems []Problem
 }
@@ -121,8 +124,7 @@ func (a treeAgent) has(toolName string) bool {
 	return false
 }
 
-// agent checks one agent under all the guards that meet it, in the order they do: the
-// runner's before its own.
+// agent checks one agent under all the guards that meet it, the runner's and its own.
 func (c *checker) agent(a treeAgent) {
 	if !a.known {
 		c.add(ProblemUnknown, a.name, "", "its code calls what it likes; nothing here can be said to hold for it")
@@ -131,11 +133,14 @@ func (c *checker) agent(a treeAgent) {
 	if !a.llm {
 		return
 	}
-	guards := slices.Concat(c.plugins, a.chain().Guards())
+	guards := slices.Clone(c.plugins)
+	for _, g := range a.chain().Guards() {
+		guards = append(guards, placed{Guard: g, chain: c.chains, own: true})
+	}
 	if len(guards) == 0 {
 		c.add(ProblemUnguarded, a.name, "", "no chain is attached; build it with Chain.NewAgent")
 	}
-	guards = slices.DeleteFunc(guards, func(g Guard) bool {
+	guards = slices.DeleteFunc(guards, func(g placed) bool {
 		only := g.info().Agents
 		for _, name := range only {
 			if !slices.ContainsFunc(c.agents, func(a treeAgent) bool { return a.name == name }) {
@@ -150,7 +155,7 @@ func (c *checker) agent(a treeAgent) {
 	c.company(a, guards)
 }
 
-func (c *checker) tools(a treeAgent, guards []Guard) {
+func (c *checker) tools(a treeAgent, guards []placed) {
 	for _, t := range a.tools {
 		if inside, ok := guardedInside(t); ok && !inside {
 			c.add(ProblemUnguarded, a.name, "", "the agent behind its tool %q has no chain around its model", t.Name())
@@ -162,7 +167,7 @@ func (c *checker) tools(a treeAgent, guards []Guard) {
 }
 
 // conflicts finds guards that together leave no tool, or not the one a guard needs.
-func (c *checker) conflicts(a treeAgent, guards []Guard) {
+func (c *checker) conflicts(a treeAgent, guards []placed) {
 	var left []string
 	by := ""
 	for _, g := range guards {
@@ -197,8 +202,8 @@ func (c *checker) conflicts(a treeAgent, guards []Guard) {
 }
 
 // limits compares the caps on model calls.
-func (c *checker) limits(a treeAgent, guards []Guard) {
-	var own, run *Guard
+func (c *checker) limits(a treeAgent, guards []placed) {
+	var own, run *placed
 	for i, g := range guards {
 		info := g.info()
 		if info.MaxCalls == 0 || info.MaxCalls == math.MaxInt {
@@ -227,15 +232,15 @@ func (c *checker) limits(a treeAgent, guards []Guard) {
 }
 
 // company checks guards against the others they stand with.
-func (c *checker) company(a treeAgent, guards []Guard) {
+func (c *checker) company(a treeAgent, guards []placed) {
 	for i, g := range guards {
 		info := g.info()
-		if len(info.Wants) > 0 && !slices.ContainsFunc(guards, func(o Guard) bool { return slices.Contains(info.Wants, o.Name) }) {
+		if len(info.Wants) > 0 && !slices.ContainsFunc(guards, func(o placed) bool { return slices.Contains(info.Wants, o.Name) }) {
 			c.add(ProblemIdle, a.name, g.Name, "it does nothing without %s", strings.Join(info.Wants, " or "))
 		}
-		for _, later := range guards[i+1:] {
-			if slices.Contains(info.After, later.Name) {
-				c.add(ProblemOrder, a.name, g.Name, "the runner's guards come first, so %q comes too late for it; attach both in one form", later.Name)
+		for _, other := range guards {
+			if hook, late := g.tooLate(other); late {
+				c.add(ProblemOrder, a.name, g.Name, "%q comes too late for it: in %s %s; attach both in one form", other.Name, hook, whoComesFirst(g, other))
 			}
 		}
 		if info.WholeRun && info.Account != nil {
@@ -244,7 +249,7 @@ func (c *checker) company(a treeAgent, guards []Guard) {
 			}
 			c.accounts[g.Name] = info.Account
 		}
-		if slices.ContainsFunc(guards[:i], func(o Guard) bool { return same(o, g) }) {
+		if slices.ContainsFunc(guards[:i], func(o placed) bool { return same(o.Guard, g.Guard) }) {
 			c.add(ProblemRepeated, a.name, g.Name, "it stands on the agent more than once")
 		}
 	}

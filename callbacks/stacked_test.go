@@ -127,3 +127,29 @@ func TestAnUnknownToolReachesTheAgentsOwnChain(t *testing.T) {
 		}
 	}
 }
+
+// The same chain attached twice would run each hook twice.
+func TestAChainIsAttachedOnce(t *testing.T) {
+	chain, other := callbacks.New(allow("a")), callbacks.New(allow("b"))
+	for name, cfg := range map[string]llmagent.Config{
+		"model":   {Model: callbackstest.Script()},
+		"tool":    {Tools: []tool.Tool{callbackstest.Tool("lookup")}},
+		"toolset": {Toolsets: []tool.Toolset{toolset{callbackstest.Tool("lookup")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg.Name = "a"
+			once, err := chain.Attach(cfg)
+			require.NoError(t, err)
+			_, err = chain.NewAgent(once)
+			require.ErrorIs(t, err, callbacks.ErrAttached)
+			require.ErrorContains(t, err, `agent "a"`)
+
+			stacked, err := other.Attach(once)
+			require.NoError(t, err, "another chain may stand around it")
+			_, err = chain.Attach(stacked)
+			require.ErrorIs(t, err, callbacks.ErrAttached)
+			_, err = chain.Attach(cfg)
+			require.NoError(t, err, "cfg itself has no chain")
+		})
+	}
+}

@@ -106,8 +106,12 @@ func TestCheckFindsBrokenSetups(t *testing.T) {
 			want: `conflict: agent "a", guard "finish": it names the tool "report", which "allow_tools" refuses`,
 		},
 		"masking after what is kept": {
-			root: built(t, "a", budget, guards.Redact()), plugins: []callbacks.Guard{guards.Stash("lookup")},
-			want: `order: agent "a", guard "stash": the runner's guards come first, so "redact" comes too late for it; attach both in one form`,
+			root: built(t, "a", budget, guards.Stash("lookup")), plugins: []callbacks.Guard{guards.Redact()},
+			want: `order: agent "a", guard "stash": "redact" comes too late for it: in after_tool the agent's guards come first; attach both in one form`,
+		},
+		"a window before the question is alone": {
+			root: built(t, "a", budget, guards.Isolate("question")), plugins: []callbacks.Guard{guards.Window(4)},
+			want: `order: agent "a", guard "window": "isolate" comes too late for it: in before_model the runner's guards come first; attach both in one form`,
 		},
 		"more calls for an agent than for the run": {
 			root: built(t, "a", guards.CallBudget(30), runBudget(25)),

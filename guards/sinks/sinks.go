@@ -54,6 +54,11 @@ const PluginName = "gardefou_redact"
 // services are decorated and a plugin with guards.Redact stands first. cfg itself is
 // not changed. The session values of the inner service pass untouched.
 //
+// After a tool an agent's own guards come before a plugin's: where an agent has guards.Stash,
+// or a hook that keeps results, put guards.Redact before it on that agent as well.
+// callbacks.Check finds the lack of it where it is given callbacks.New(guards.Redact()) for
+// this plugin.
+//
 // It fails closed: what can't be looked into is not stored.
 func Wrap(cfg runner.Config) (runner.Config, error) { return WrapWith(cfg, Options{}) }
 
