@@ -6,6 +6,9 @@ package guards
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"strconv"
 	"sync"
 	"unicode/utf8"
 
@@ -189,11 +192,19 @@ func (m *masker) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sessi
 }
 
 // MaskEvent masks everything of an event that is stored or shown: text, calls,
-// responses, state, output, metadata, error, transcriptions. What the event refers to
-// is replaced, not changed: ADK runs the calls of the same content afterwards. Chunks
-// of a stream are left alone, without their state delta: a value cut over two of them can't be seen in
-// one, and the delta comes again with the whole event.
+// responses, state and its keys, names of artifacts, output, metadata, error,
+// transcriptions. What the event refers to is replaced, not changed: ADK runs the calls of
+// the same content afterwards. Chunks of a stream are left alone, without their deltas: a
+// value cut over two of them can't be seen in one, and deltas come again with the whole
+// event. A nil redactor finds e-mail addresses
+// and IBANs and puts English labels; a nil event is left alone.
 func MaskEvent(r *redact.Redactor, ev *session.Event) error {
+	if ev == nil {
+		return nil
+	}
+	if r == nil {
+		r = redactEN
+	}
 	if ev.Content != nil && !ev.Partial {
 		c := *ev.Content
 		c.Parts = make([]*genai.Part, len(ev.Content.Parts))
@@ -208,18 +219,12 @@ func MaskEvent(r *redact.Redactor, ev *session.Event) error {
 		ev.Content = &c
 	}
 	if ev.Partial {
-		// A chunk is not stored, and its state delta is the whole event's, which the step
-		// that goes on may still write to.
-		ev.Actions.StateDelta = nil
+		// A chunk is not stored, and its deltas are the whole event's, which the step that
+		// goes on may still write to.
+		ev.Actions.StateDelta, ev.Actions.ArtifactDelta = nil, nil
 	}
-	for k, v := range ev.Actions.StateDelta {
-		masked, counts, err := r.Value(v)
-		if err != nil {
-			return err
-		}
-		if counts != nil {
-			ev.Actions.StateDelta[k] = masked
-		}
+	if err := maskDeltas(r, &ev.Actions); err != nil {
+		return err
 	}
 	if ev.Output != nil {
 		masked, _, err := r.Value(ev.Output)
@@ -228,7 +233,7 @@ func MaskEvent(r *redact.Redactor, ev *session.Event) error {
 		}
 		ev.Output = masked
 	}
-	meta, err := maskMap(r, ev.CustomMetadata)
+	meta, err := r.Map(ev.CustomMetadata)
 	if err != nil {
 		return err
 	}
@@ -241,6 +246,32 @@ func MaskEvent(r *redact.Redactor, ev *session.Event) error {
 		}
 	}
 	ev.ErrorMessage = r.String(ev.ErrorMessage)
+	return nil
+}
+
+// maskDeltas masks the keys of state and the names of artifacts too. Names that become one
+// label are numbered.
+func maskDeltas(r *redact.Redactor, a *session.EventActions) error {
+	state, err := r.Map(a.StateDelta)
+	if err != nil {
+		return err
+	}
+	a.StateDelta = state
+	if len(a.ArtifactDelta) == 0 {
+		return nil
+	}
+	versions := make(map[string]int64, len(a.ArtifactDelta))
+	for _, name := range slices.Sorted(maps.Keys(a.ArtifactDelta)) {
+		masked := r.String(name)
+		for i := 2; ; i++ {
+			if _, taken := versions[masked]; !taken {
+				break
+			}
+			masked = r.String(name) + " " + strconv.Itoa(i)
+		}
+		versions[masked] = a.ArtifactDelta[name]
+	}
+	a.ArtifactDelta = versions
 	return nil
 }
 
@@ -270,7 +301,7 @@ func maskPart(r *redact.Redactor, p *genai.Part) (*genai.Part, error) {
 	}
 	if fr := p.FunctionResponse; fr != nil {
 		c := *fr
-		masked, err := maskMap(r, fr.Response)
+		masked, err := r.Map(fr.Response)
 		if err != nil {
 			return nil, err
 		}
@@ -279,7 +310,7 @@ func maskPart(r *redact.Redactor, p *genai.Part) (*genai.Part, error) {
 	}
 	if fc := p.FunctionCall; fc != nil {
 		c := *fc
-		masked, err := maskMap(r, fc.Args)
+		masked, err := r.Map(fc.Args)
 		if err != nil {
 			return nil, err
 		}
@@ -287,18 +318,6 @@ func maskPart(r *redact.Redactor, p *genai.Part) (*genai.Part, error) {
 		cp.FunctionCall = &c
 	}
 	return &cp, nil
-}
-
-func maskMap(r *redact.Redactor, m map[string]any) (map[string]any, error) {
-	v, counts, err := r.Value(m)
-	if err != nil || counts == nil {
-		return m, err
-	}
-	clean, ok := v.(map[string]any)
-	if !ok {
-		return nil, redact.ErrOpaque
-	}
-	return clean, nil
 }
 
 type streamTable struct {

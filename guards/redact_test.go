@@ -20,6 +20,7 @@ import (
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/callbacks"
@@ -296,4 +297,12 @@ func TestRedactPartsAreMaskedAloneAndTogether(t *testing.T) {
 			require.Equal(t, tc.want, got)
 		})
 	}
+}
+
+// Nothing to mask is no reason to panic, and no redactor is the one that finds most.
+func TestMaskEventOfNothing(t *testing.T) {
+	require.NoError(t, guards.MaskEvent(nil, nil))
+	ev := &session.Event{LLMResponse: model.LLMResponse{Content: genai.NewContentFromText("to "+mail, genai.RoleModel)}}
+	require.NoError(t, guards.MaskEvent(nil, ev))
+	require.Equal(t, "to [email redacted]", ev.Content.Parts[0].Text)
 }

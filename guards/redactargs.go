@@ -28,7 +28,7 @@ func (m *masker) hideArgs(ctx context.Context, c *genai.Content) error {
 		if p == nil || p.FunctionCall == nil {
 			continue
 		}
-		masked, err := maskMap(m.hider(ctx), p.FunctionCall.Args)
+		masked, err := m.hider(ctx).Map(p.FunctionCall.Args)
 		if err != nil {
 			return err
 		}

@@ -59,6 +59,23 @@ func (r *Redactor) Value(v any) (any, Counts, error) {
 	return out, counts, nil
 }
 
+// Map is [Redactor.Value] for an object, m itself where nothing is found. A map that
+// can't be looked into is an [ErrOpaque].
+func (r *Redactor) Map(m map[string]any) (map[string]any, error) {
+	v, counts, err := r.Value(m)
+	if err != nil {
+		return nil, err
+	}
+	if counts == nil {
+		return m, nil
+	}
+	out, ok := v.(map[string]any)
+	if !ok {
+		return nil, ErrOpaque
+	}
+	return out, nil
+}
+
 // walker applies text to all strings of a value and copies what changes.
 type walker struct {
 	text    func(string) (string, error)

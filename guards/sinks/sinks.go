@@ -16,11 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
-	"google.golang.org/genai"
-
-	"google.golang.org/adk/v2/artifact"
 	"google.golang.org/adk/v2/plugin"
 	"google.golang.org/adk/v2/runner"
 	"google.golang.org/adk/v2/session"
@@ -59,6 +55,11 @@ const PluginName = "gardefou_redact"
 // callbacks.Check finds the lack of it where it is given callbacks.New(guards.Redact()) for
 // this plugin.
 //
+// The name of an artifact that holds a value becomes a pseudonym, in every method of the
+// service and in events: a label and a keyed hash of the name. The key is that of
+// Options.Redact; without one it is drawn anew for each call of Wrap, and what another
+// process saved under such a name is not found again.
+//
 // It fails closed: what can't be looked into is not stored.
 func Wrap(cfg runner.Config) (runner.Config, error) { return WrapWith(cfg, Options{}) }
 
@@ -76,14 +77,18 @@ func WrapWith(cfg runner.Config, o Options) (runner.Config, error) {
 	if err != nil {
 		return runner.Config{}, fmt.Errorf("sinks: %w", err)
 	}
-	p, err := callbacks.New(guards.RedactWith(guards.RedactOptions{Options: o.Redact})).Plugin(PluginName)
+	names, err := newPseudonyms(o.Redact)
+	if err != nil {
+		return runner.Config{}, fmt.Errorf("sinks: %w", err)
+	}
+	p, err := callbacks.New(names.guard(), guards.RedactWith(guards.RedactOptions{Options: o.Redact})).Plugin(PluginName)
 	if err != nil {
 		return runner.Config{}, fmt.Errorf("sinks: %w", err)
 	}
 	cfg.PluginConfig.Plugins = append([]*plugin.Plugin{p}, cfg.PluginConfig.Plugins...)
-	cfg.SessionService = &sessions{cfg.SessionService, r}
+	cfg.SessionService = &sessions{cfg.SessionService, r, names}
 	if cfg.ArtifactService != nil {
-		cfg.ArtifactService = &artifacts{cfg.ArtifactService, r, o.AllowBinary}
+		cfg.ArtifactService = &artifacts{cfg.ArtifactService, r, names, o.AllowBinary}
 	}
 	return cfg, nil
 }
@@ -92,13 +97,14 @@ func WrapWith(cfg runner.Config, o Options) (runner.Config, error) {
 // services insist on that.
 type sessions struct {
 	session.Service
-	r *redact.Redactor
+	r     *redact.Redactor
+	names *pseudonyms
 }
 
 // Create implements session.Service.
 func (s *sessions) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
 	if req != nil && len(req.State) > 0 {
-		state, err := maskMap(s.r, req.State)
+		state, err := s.r.Map(req.State)
 		if err != nil {
 			return nil, err
 		}
@@ -114,64 +120,10 @@ func (s *sessions) Create(ctx context.Context, req *session.CreateRequest) (*ses
 // same.
 func (s *sessions) AppendEvent(ctx context.Context, sess session.Session, ev *session.Event) error {
 	if ev != nil {
+		s.names.event(ev)
 		if err := guards.MaskEvent(s.r, ev); err != nil {
 			return fmt.Errorf("sinks: the event is not stored: %w", err)
 		}
 	}
 	return s.Service.AppendEvent(ctx, sess, ev)
-}
-
-func maskMap(r *redact.Redactor, m map[string]any) (map[string]any, error) {
-	v, counts, err := r.Value(m)
-	if err != nil || counts == nil {
-		return m, err
-	}
-	clean, ok := v.(map[string]any)
-	if !ok {
-		return nil, redact.ErrOpaque
-	}
-	return clean, nil
-}
-
-// artifacts masks text and refuses what it can't read.
-type artifacts struct {
-	artifact.Service
-	r           *redact.Redactor
-	allowBinary bool
-}
-
-// Save implements artifact.Service.
-func (a *artifacts) Save(ctx context.Context, req *artifact.SaveRequest) (*artifact.SaveResponse, error) {
-	if req == nil || req.Part == nil {
-		return a.Service.Save(ctx, req)
-	}
-	part, err := a.mask(req.Part)
-	if err != nil {
-		return nil, err
-	}
-	c := *req
-	c.Part, c.FileName = part, a.r.String(req.FileName)
-	return a.Service.Save(ctx, &c)
-}
-
-func (a *artifacts) mask(part *genai.Part) (*genai.Part, error) {
-	p := *part
-	p.Text = a.r.String(part.Text)
-	if b := part.InlineData; b != nil {
-		c := *b
-		switch {
-		case utf8.Valid(b.Data):
-			c.Data = []byte(a.r.String(string(b.Data)))
-		case !a.allowBinary:
-			return nil, ErrBinary
-		}
-		c.DisplayName = a.r.String(b.DisplayName)
-		p.InlineData = &c
-	}
-	if part.FileData != nil {
-		c := *part.FileData
-		c.FileURI, c.DisplayName = a.r.String(c.FileURI), a.r.String(c.DisplayName)
-		p.FileData = &c
-	}
-	return &p, nil
 }
