@@ -5,6 +5,7 @@ package callbacks
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"time"
 
@@ -164,14 +165,32 @@ func agentEvent(ctx agent.Context) Event {
 // wrapAgent puts the guards' agent wrappers around a, the first outermost, and
 // innermost one that tells of the agent's end. A panic anywhere in it comes out as an
 // error: ADK runs children of a parallel agent on bare goroutines.
-func (c *Chain) wrapAgent(a agent.Agent) agent.Agent {
+func (c *Chain) wrapAgent(a agent.Agent) (agent.Agent, error) {
 	out := agent.Agent(&toldAgent{Agent: &safeAgent{a}, c: c})
 	for i := len(c.guards) - 1; i >= 0; i-- {
-		if wrap := c.guards[i].WrapAgent; wrap != nil {
-			out = &safeAgent{wrap(out)}
+		wrapped, err := callWrapAgent(&c.guards[i], out)
+		if err != nil {
+			return nil, fmt.Errorf("callbacks: agent %q: %w", a.Name(), err)
 		}
+		out = wrapped
 	}
-	return out
+	return out, nil
+}
+
+func callWrapAgent(g *Guard, inner agent.Agent) (out agent.Agent, err error) {
+	if g.WrapAgent == nil {
+		return inner, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = nil, fmt.Errorf("wrap_agent of guard %q: %w", g.Name, newPanicError(p))
+		}
+	}()
+	wrapped := g.WrapAgent(inner)
+	if wrapped == nil {
+		return nil, fmt.Errorf("wrap_agent of guard %q returned no agent", g.Name)
+	}
+	return &safeAgent{wrapped}, nil
 }
 
 func (c *Chain) wrapsAgents() bool {

@@ -36,7 +36,7 @@ func (c *Chain) NewAgent(cfg llmagent.Config) (agent.Agent, error) {
 		return nil, err
 	}
 	if wrap {
-		return c.wrapAgent(a), nil
+		return c.wrapAgent(a)
 	}
 	return a, nil
 }
@@ -93,7 +93,10 @@ func (c *Chain) attach(cfg llmagent.Config, wrapped bool) (llmagent.Config, erro
 	cfg.OnToolErrorCallbacks = []llmagent.OnToolErrorCallback{t.onError}
 
 	if cfg.Model != nil {
-		cfg.Model = c.wrapModel(cfg.Model)
+		var err error
+		if cfg.Model, err = c.wrapModel(cfg.Model); err != nil {
+			return llmagent.Config{}, fmt.Errorf("agent %q: %w", cfg.Name, err)
+		}
 	}
 	tools := make([]tool.Tool, 0, len(cfg.Tools))
 	for _, tl := range cfg.Tools {

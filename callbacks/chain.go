@@ -37,7 +37,7 @@ type hooks struct {
 	afterTool    []named[llmagent.AfterToolCallback]
 	onToolError  []named[llmagent.OnToolErrorCallback]
 	recheck      []named[llmagent.BeforeToolCallback]
-	wrapTool     []func(tool.Tool) tool.Tool
+	wrapTool     []named[func(tool.Tool) tool.Tool]
 	observe      []func(context.Context, Event)
 }
 
@@ -91,9 +91,7 @@ func sortHooks(guards []Guard) hooks {
 		add(&h.afterTool, g, g.AfterTool, g.AfterTool != nil)
 		add(&h.onToolError, g, g.OnToolError, g.OnToolError != nil)
 		add(&h.recheck, g, g.BeforeTool, g.BeforeTool != nil && !g.monitored && g.info().Rechecks)
-		if g.WrapTool != nil {
-			h.wrapTool = append(h.wrapTool, g.WrapTool)
-		}
+		add(&h.wrapTool, g, g.WrapTool, g.WrapTool != nil)
 		if g.Observe != nil {
 			h.observe = append(h.observe, g.Observe)
 		}

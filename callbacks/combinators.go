@@ -184,7 +184,7 @@ func ForAgents(guard Guard, names ...string) Guard {
 	}
 	if w := guard.WrapTool; w != nil {
 		g.WrapTool = func(t tool.Tool) tool.Tool {
-			return switchTool(t, w(t), func(ctx agent.Context) bool { return ctx != nil && slices.Contains(names, ctx.AgentName()) })
+			return switchTool(t, wrapAny(toolWrapper{guard: guard.Name, f: w}, t), func(ctx agent.Context) bool { return ctx != nil && slices.Contains(names, ctx.AgentName()) })
 		}
 	}
 	if w := guard.WrapModel; w != nil {

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/tool"
@@ -137,34 +138,123 @@ func TestMatrixStopEndsEverythingAndSavesNothing(t *testing.T) {
 func TestMatrixPanicsRefuse(t *testing.T) {
 	boom := func() { panic("boom") }
 	for name, g := range map[string]callbacks.Guard{
-		"before_tool": {BeforeTool: func(agent.Context, tool.Tool, map[string]any) (map[string]any, error) { boom(); return nil, nil }},
+		"before_agent": {BeforeAgent: func(agent.Context) (*genai.Content, error) { boom(); return nil, nil }},
+		"after_agent":  {AfterAgent: func(agent.Context) (*genai.Content, error) { boom(); return nil, nil }},
+		"before_tool":  {BeforeTool: func(agent.Context, tool.Tool, map[string]any) (map[string]any, error) { boom(); return nil, nil }},
 		"after_tool": {AfterTool: func(agent.Context, tool.Tool, map[string]any, map[string]any, error) (map[string]any, error) {
 			boom()
 			return nil, nil
 		}},
-		"before_model": {BeforeModel: func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) { boom(); return nil, nil }},
-		"after_model":  {AfterModel: func(agent.Context, *model.LLMResponse, error) (*model.LLMResponse, error) { boom(); return nil, nil }},
+		"on_tool_error": {OnToolError: func(agent.Context, tool.Tool, map[string]any, error) (map[string]any, error) { boom(); return nil, nil }},
+		"before_model":  {BeforeModel: func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) { boom(); return nil, nil }},
+		"after_model":   {AfterModel: func(agent.Context, *model.LLMResponse, error) (*model.LLMResponse, error) { boom(); return nil, nil }},
+		"on_model_error": {OnModelError: func(agent.Context, *model.LLMRequest, error) (*model.LLMResponse, error) {
+			boom()
+			return nil, nil
+		}},
+		"wrap_tool": {WrapTool: func(tool.Tool) tool.Tool { boom(); return nil }},
+	} {
+		for _, kind := range []string{"function", "streaming"} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				g.Name = "panicky"
+				callbackstest.Matrix{
+					Guards: func() []callbacks.Guard { return []callbacks.Guard{callbacks.ForAgents(g, "guarded")} },
+					Model: func() *callbackstest.Model {
+						if name == "on_model_error" {
+							return callbackstest.Script(callbackstest.Fail(errors.New("503")))
+						}
+						return callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("answer"))
+					},
+					Tools: func() []tool.Tool {
+						var down error
+						if name == "on_tool_error" {
+							down = errors.New("down")
+						}
+						if kind == "streaming" {
+							return []tool.Tool{callbackstest.StreamingTool("lookup", "a", "b").Failing(down)}
+						}
+						return []tool.Tool{callbackstest.ToolReturning("lookup", map[string]any{"result": "ok"}, down)}
+					},
+					Check: func(t *testing.T, tr *callbackstest.Trial) {
+						require.NoError(t, tr.Err)
+						var told bool
+						for _, ev := range tr.Told {
+							if ev.Outcome == callbacks.OutcomePanicked {
+								told = true
+								require.Equal(t, "panicky", ev.Guard)
+								require.Equal(t, callbacks.CodeGuardPanicked, ev.Code)
+								var p *callbacks.PanicError
+								require.ErrorAs(t, ev.Err, &p)
+							}
+						}
+						require.True(t, told)
+						if name == "before_tool" || name == "wrap_tool" {
+							require.Empty(t, tr.Tools[0].(interface{ Calls() []map[string]any }).Calls(), "the tool does not run unguarded")
+							require.Equal(t, 2, tr.Model.Calls(), "the agent goes on")
+						}
+					},
+				}.Run(t)
+			})
+		}
+	}
+}
+
+// Wrappers of models and agents are put on at construction, so a panic there is its error.
+// Later it is the model's or the agent's.
+func TestAWrapperThatPanicsIsAnErrorOfConstruction(t *testing.T) {
+	for name, g := range map[string]callbacks.Guard{
+		"wrap_model":    {WrapModel: func(model.LLM, func(model.LLM) model.LLM) model.LLM { panic("boom") }},
+		"wrap_agent":    {WrapAgent: func(agent.Agent) agent.Agent { panic("boom") }},
+		"no model":      {WrapModel: func(model.LLM, func(model.LLM) model.LLM) model.LLM { return nil }},
+		"no agent":      {WrapAgent: func(agent.Agent) agent.Agent { return nil }},
+		"inside others": {WrapModel: func(_ model.LLM, inner func(model.LLM) model.LLM) model.LLM { return inner(callbackstest.Script()) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g.Name = "panicky"
-			callbackstest.Matrix{
-				Guards: func() []callbacks.Guard { return []callbacks.Guard{callbacks.ForAgents(g, "guarded")} },
-				Check: func(t *testing.T, tr *callbackstest.Trial) {
-					require.NoError(t, tr.Err)
-					var told bool
-					for _, ev := range tr.Told {
-						if ev.Outcome == callbacks.OutcomePanicked {
-							told = true
-							require.Equal(t, "panicky", ev.Guard)
-							require.Equal(t, callbacks.CodeGuardPanicked, ev.Code)
-							var p *callbacks.PanicError
-							require.ErrorAs(t, ev.Err, &p)
-						}
+			gs := []callbacks.Guard{g}
+			if name == "inside others" {
+				gs = append(gs, callbacks.Guard{Name: "panicky too", WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
+					if next.Name() == "scripted" {
+						panic("boom")
 					}
-					require.True(t, told)
-				},
-			}.Run(t)
+					return next
+				}})
+			}
+			_, err := callbacks.New(gs...).NewAgent(llmagent.Config{Name: "a", Model: callbackstest.Script()})
+			require.ErrorContains(t, err, "panicky")
 		})
+	}
+}
+
+// A wrapper that gives no tool, or one of another kind, refuses: the bare tool would run
+// unguarded.
+func TestAWrapperThatGivesNoToolRefuses(t *testing.T) {
+	for name, wrap := range map[string]func(tool.Tool) tool.Tool{
+		"nothing": func(tool.Tool) tool.Tool { return nil },
+		"another kind": func(tl tool.Tool) tool.Tool {
+			if _, stream := tl.(*callbackstest.FakeStreamingTool); stream {
+				return callbackstest.Tool(tl.Name())
+			}
+			return callbackstest.StreamingTool(tl.Name())
+		},
+	} {
+		for _, tl := range []tool.Tool{callbackstest.Tool("lookup"), callbackstest.StreamingTool("lookup", "a")} {
+			t.Run(name, func(t *testing.T) {
+				rec := &callbackstest.Recorder{}
+				outside := false
+				outer := callbacks.Guard{Name: "outer", WrapTool: func(tl tool.Tool) tool.Tool { outside = true; return tl }}
+				m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("answer"))
+				a := build(t, callbacks.New(outer, callbacks.Guard{Name: "w", WrapTool: wrap}, rec.Guard()), llmagent.Config{Model: m, Tools: []tool.Tool{tl}})
+				out := play(t, a, agent.StreamingModeNone)
+				require.NoError(t, out.err)
+				require.Equal(t, []map[string]any{{"error": "refused: a guard is faulty"}}, responses(out.events))
+				require.Empty(t, tl.(interface{ Calls() []map[string]any }).Calls())
+				require.True(t, outside)
+				ev := rec.Events(callbacks.StepTool)[0]
+				require.Equal(t, callbacks.CodeGuardFaulty, ev.Code)
+				require.Equal(t, "w", ev.Guard)
+			})
+		}
 	}
 }
 

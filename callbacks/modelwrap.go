@@ -6,6 +6,7 @@ package callbacks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
@@ -27,22 +28,46 @@ type guardedModel struct {
 	base      model.LLM
 }
 
-func (c *Chain) wrapModel(base model.LLM) model.LLM {
-	if g, ok := base.(*guardedModel); ok && g.c.identity() == c.identity() {
-		return base
+// wrapModel puts the guards' wrappers around base.
+func (c *Chain) wrapModel(base model.LLM) (model.LLM, error) {
+	m, err := c.layer(0, base)
+	if err != nil {
+		return nil, err
 	}
-	return &guardedModel{LLM: c.layer(0, base), c: c, base: base}
+	return &guardedModel{LLM: m, c: c, base: base}, nil
 }
 
-// layer wraps m with the guards from the i-th on; the first is the outermost.
-func (c *Chain) layer(i int, m model.LLM) model.LLM {
-	for ; i < len(c.guards); i++ {
-		if wrap := c.guards[i].WrapModel; wrap != nil {
-			next := i + 1
-			return wrap(c.layer(next, m), func(other model.LLM) model.LLM { return c.layer(next, other) })
-		}
+// layer wraps m with the guards from the first on; the first is the outermost.
+func (c *Chain) layer(first int, m model.LLM) (model.LLM, error) {
+	var err error
+	m = &countedModel{m}
+	for i := len(c.guards) - 1; i >= first && err == nil; i-- {
+		m, err = c.wrapOnce(i, m)
 	}
-	return &countedModel{m}
+	return m, err
+}
+
+func (c *Chain) wrapOnce(i int, next model.LLM) (m model.LLM, err error) {
+	g := &c.guards[i]
+	if g.WrapModel == nil {
+		return next, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			m, err = nil, fmt.Errorf("callbacks: wrap_model of guard %q: %w", g.Name, newPanicError(p))
+		}
+	}()
+	m = g.WrapModel(next, func(other model.LLM) model.LLM {
+		inner, err := c.layer(i+1, other)
+		if err != nil {
+			panic(err) // caught by whoever stands around the wrapper
+		}
+		return inner
+	})
+	if m == nil {
+		return nil, fmt.Errorf("callbacks: wrap_model of guard %q returned no model", g.Name)
+	}
+	return m, nil
 }
 
 // GetGoogleLLMVariant forwards what ADK asks of Gemini models.

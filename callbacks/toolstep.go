@@ -174,7 +174,7 @@ func (s *toolStep) failed(err error) (map[string]any, error) {
 		s.ev.Outcome, s.ev.Code = OutcomeRefused, "confirmation_rejected"
 		return nil, err
 	case errors.As(err, &r):
-		return s.refuse(s.ev.Guard, r, nil), nil
+		return s.refuse(s.ev.Guard, r, err), nil
 	}
 	s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, CodeToolFailed, err
 	if isPanic(err) {

@@ -41,16 +41,18 @@ func (c *Chain) wrapTool(t tool.Tool) tool.Tool {
 	if c.wraps(t) {
 		return t
 	}
-	inner := t
-	for i := len(c.h.wrapTool) - 1; i >= 0; i-- {
-		inner = c.h.wrapTool[i](inner)
-	}
 	base := guardedTool{Tool: t, c: c}
-	switch run := inner.(type) {
+	switch inner := t.(type) {
 	case streamingTool:
-		return &guardedStreamingTool{guardedTool: base, inner: run}
+		for i := len(c.h.wrapTool) - 1; i >= 0; i-- {
+			inner = wrapStreaming(c.h.wrapTool[i], inner)
+		}
+		return &guardedStreamingTool{guardedTool: base, inner: inner}
 	case functionTool:
-		return &guardedFunctionTool{guardedTool: base, inner: run}
+		for i := len(c.h.wrapTool) - 1; i >= 0; i-- {
+			inner = wrapFunction(c.h.wrapTool[i], inner)
+		}
+		return &guardedFunctionTool{guardedTool: base, inner: inner}
 	default:
 		return t
 	}
