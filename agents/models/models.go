@@ -42,7 +42,7 @@ const DefaultTimeout = 2 * time.Minute
 type Options struct {
 	// Name is "offline", "gemini-…" or "openai:NAME". Empty means offline.
 	Name string
-	// BaseURL is where the model is served. Empty means Google's own address for
+	// BaseURL is where the model is served, without a user or a query: it is no secret. Empty means Google's own address for
 	// Gemini; a server that speaks OpenAI's protocol needs one.
 	BaseURL string
 	// Key is the API key. Empty is read from GEMINI_API_KEY or GOOGLE_API_KEY for
@@ -67,8 +67,8 @@ func New(ctx context.Context, o Options) (model.LLM, error) {
 		o.Timeout = DefaultTimeout
 	}
 	if o.BaseURL != "" {
-		if u, err := url.Parse(o.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-			return nil, fmt.Errorf("%w: base URL must be http(s)://HOST without a user", ErrOptions)
+		if u, err := url.Parse(o.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.ContainsAny(o.BaseURL, "?#") {
+			return nil, fmt.Errorf("%w: base URL must be http(s)://HOST/PATH without a user, a query or a fragment; a key belongs into the environment", ErrOptions)
 		}
 	}
 	client := &http.Client{Timeout: o.Timeout, Transport: o.Transport}

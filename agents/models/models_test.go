@@ -23,6 +23,8 @@ func TestOptions(t *testing.T) {
 		"openai without URL":  {Name: "openai:x"},
 		"gemini without key":  {Name: "gemini-x"},
 		"URL with a user":     {Name: "openai:x", BaseURL: "http://user:pass@host/v1"},
+		"URL with a query":    {Name: "openai:x", BaseURL: "http://host/v1?key=pass@word"},
+		"URL with a fragment": {Name: "openai:x", BaseURL: "http://host/v1#pass@word"},
 		"URL without scheme":  {Name: "openai:x", BaseURL: "localhost:11434"},
 		"offline with URL":    {BaseURL: "http://localhost"},
 		"negative time":       {Timeout: -1},

@@ -7,10 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/internal/standin"
 )
 
 // A disk that fills up while the report is written: the command fails, and the
@@ -92,4 +96,63 @@ func TestDiskFillsUpUnderTheJournal(t *testing.T) {
 		require.Equal(t, exitOK, r.code, r.stderr)
 		require.Equal(t, exitOK, command(t, "journal", "verify", file).code, room)
 	}
+}
+
+// A small disk that is full at any stage of a run: nobody is told to give the folder that
+// was given, and the command that is told brings the report once there is room.
+func TestAFullDiskSaysHowToGoOn(t *testing.T) {
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	s := standin.Gemini(t, offline.Model{}, nil)
+	whole := command(t, runArgs(s.URL, t.TempDir(), "--budget", "1")...)
+	require.Equal(t, exitOK, whole.code, whole.stderr)
+	for _, free := range []int{40, 100, 260, 324, 424, 480} {
+		disk := smallDisk(t, "1m")
+		filler, dir := filepath.Join(disk, "filler"), filepath.Join(disk, "out")
+		require.NoError(t, os.WriteFile(filler, make([]byte, (1024-free)<<10), 0o600))
+		r := command(t, runArgs(s.URL, dir, "--budget", "1")...)
+		require.Equal(t, exitFailed, r.code, r.stderr)
+		require.NotContains(t, r.stderr, "give it a folder")
+		require.Contains(t, r.stdout, "TRANSPORTS KERVALEC")
+		require.NoError(t, os.Remove(filler))
+		again := "duediligence resume " + dir
+		if free == 40 { // no room to keep anything
+			require.NotContains(t, r.stderr, again)
+			require.Contains(t, r.stderr, "all that is left")
+			continue
+		}
+		require.Contains(t, r.stderr, again, free)
+		calls := len(s.Bodies())
+		resumed := command(t, "resume", dir)
+		if free < 480 { // there it is the disk that is too small
+			require.Equal(t, exitOK, resumed.code, "%d: %s", free, resumed.stderr)
+			require.Equal(t, whole.stdout, resumed.stdout)
+		}
+		if strings.Contains(r.stderr, "costs nothing again") {
+			require.Len(t, s.Bodies(), calls, free)
+		}
+	}
+}
+
+// smallDisk is a file system of its own, where one may be mounted.
+func smallDisk(t *testing.T, size string) string {
+	t.Helper()
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size="+size); err != nil {
+		t.Skip("may not mount a small disk:", err)
+	}
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(disk, 0)) })
+	return disk
+}
+
+// A journal elsewhere whose disk is full costs the folder nothing: the run there is done.
+func TestAFullDiskUnderAJournalElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"-o", dir, "--journal", filepath.Join(smallDisk(t, "8k"), "j.jsonl"), "Transports Kervalec"}
+	r := command(t, args...)
+	require.Equal(t, exitFailed, r.code, r.stderr)
+	require.Contains(t, r.stderr, "journal could not be written")
+	require.NotContains(t, r.stderr, "resume")
+	require.Equal(t, r.stdout, file(t, dir, "report.md"))
+	require.Equal(t, exitOK, command(t, "journal", "verify", dir).code)
+	require.Equal(t, exitOK, command(t, "-o", dir, "Transports Kervalec").code, "it is finished and may be replaced")
 }

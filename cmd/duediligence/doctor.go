@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +39,7 @@ const (
 	maxPriceAge = 90 * 24 * time.Hour
 	// maxClockError is what TLS and signed requests forgive.
 	maxClockError = 2 * time.Minute
+	geminiKey     = "x-goog-api-key"
 	// probeSize is more than the files of one run.
 	probeSize = 1 << 20
 )
@@ -126,17 +128,29 @@ func (f *flags) checkModel(ctx context.Context, d *findings) (served time.Time) 
 		d.fail(text.DoctorModel, text.DoctorUnreachable, req.URL.Host, reason(err))
 		return served
 	}
-	defer func() { _ = resp.Body.Close() }() // nothing of it is read
+	defer func() { _ = resp.Body.Close() }() // what is of use was read
 	served, _ = http.ParseTime(resp.Header.Get("Date"))
-	switch {
-	case resp.StatusCode < 300, resp.StatusCode == http.StatusNotFound: // a server may have no list
+	switch code := resp.StatusCode; {
+	case code < 300 && !isObject(resp.Body):
+		d.fail(text.DoctorModel, text.DoctorNoAPI, req.URL.Host)
+	case code < 300 && req.Header.Get("Authorization") == "" && req.Header.Get(geminiKey) == "":
+		d.ok(text.DoctorModel, text.DoctorNoKey, req.URL.Host)
+	case code < 300:
 		d.ok(text.DoctorModel, text.DoctorReached, req.URL.Host)
-	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500:
-		d.fail(text.DoctorModel, text.DoctorBusy, req.URL.Host, resp.StatusCode)
+	case code == http.StatusNotFound || code == http.StatusMethodNotAllowed || code == http.StatusNotImplemented: // a server may have no list
+		d.warn(text.DoctorModel, text.DoctorNoList, req.URL.Host, code)
+	case code == http.StatusTooManyRequests || code >= 500:
+		d.fail(text.DoctorModel, text.DoctorBusy, req.URL.Host, code)
 	default:
-		d.fail(text.DoctorModel, text.DoctorKey, req.URL.Host, resp.StatusCode)
+		d.fail(text.DoctorModel, text.DoctorKey, req.URL.Host, code)
 	}
 	return served
+}
+
+// isObject reports whether a body is one JSON object, as every list of models is.
+func isObject(body io.Reader) bool {
+	var list map[string]any
+	return json.NewDecoder(io.LimitReader(body, probeSize)).Decode(&list) == nil
 }
 
 func (f *flags) modelsRequest(ctx context.Context) (*http.Request, error) {
@@ -158,7 +172,7 @@ func (f *flags) modelsRequest(ctx context.Context) (*http.Request, error) {
 		if key == "" {
 			key = os.Getenv("GOOGLE_API_KEY")
 		}
-		req.Header.Set("x-goog-api-key", key)
+		req.Header.Set(geminiKey, key)
 	}
 	return req, nil
 }
@@ -201,19 +215,34 @@ func (f *flags) checkLedger(ctx context.Context, d *findings) {
 	d.ok(text.DoctorLedger, text.DoctorLedgerOK, kind)
 }
 
-// checkDisk writes and reads what a run would.
+// checkDisk writes what a run would. A folder that is not there is not made: what it would
+// be made in is tried.
 func checkDisk(d *findings, dir string) {
-	if err := probe(dir); err != nil {
+	there := nearest(dir)
+	if err := probe(there); err != nil {
 		d.fail(text.DoctorDisk, text.DoctorNoDisk, reason(err))
+		return
+	}
+	if there != dir {
+		d.ok(text.DoctorDisk, text.DoctorDiskNew, dir, there)
 		return
 	}
 	d.ok(text.DoctorDisk, text.DoctorDiskOK, dir)
 }
 
-func probe(dir string) (err error) {
-	if err := writable(dir); err != nil {
-		return err
+// nearest is dir or the closest folder above it that is there.
+func nearest(dir string) string {
+	for {
+		_, err := os.Stat(dir)
+		above := filepath.Dir(filepath.Clean(dir))
+		if !errors.Is(err, os.ErrNotExist) || above == dir {
+			return dir
+		}
+		dir = above
 	}
+}
+
+func probe(dir string) (err error) {
 	file, err := os.CreateTemp(dir, ".duediligence-*")
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/internal/redistest"
 	"github.com/gardefou/gardefou/internal/standin"
 )
@@ -44,14 +45,28 @@ func TestDoctor(t *testing.T) {
 	require.Contains(t, command(t, append([]string{"doctor", "-o", dir}, down...)...).stdout, "FAIL sources")
 }
 
+// A look changes nothing: a folder that is not there is not made.
+func TestDoctorMakesNoFolder(t *testing.T) {
+	there := t.TempDir()
+	for _, dir := range []string{filepath.Join(there, "new"), filepath.Join(there, "new", "newer")} {
+		r := command(t, "doctor", "-o", dir)
+		require.Equal(t, exitOK, r.code, r.stdout)
+		require.Contains(t, r.stdout, dir+" is not there yet; "+there)
+	}
+	entries, err := os.ReadDir(there)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
 func TestDoctorOnTheModel(t *testing.T) {
-	answer, off := http.StatusOK, time.Duration(0)
+	answer, off, list := http.StatusOK, time.Duration(0), `{"models": []}`
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", time.Now().Add(off).UTC().Format(http.TimeFormat))
 		if r.Header.Get("x-goog-api-key") != standin.Key {
 			answer = http.StatusBadRequest
 		}
 		w.WriteHeader(answer)
+		_, _ = w.Write([]byte(list))
 	}))
 	defer srv.Close()
 	doctor := func() result {
@@ -75,6 +90,28 @@ func TestDoctorOnTheModel(t *testing.T) {
 		require.Contains(t, r.stdout, want)
 		require.NotContains(t, r.stdout+r.stderr, standin.Key)
 	}
+	for _, code := range []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented} {
+		answer = code
+		require.Contains(t, doctor().stdout, "!    model", code)
+		require.Contains(t, doctor().stdout, "the key was not checked", code)
+	}
+	answer, list = http.StatusOK, "<html>It works!</html>"
+	r = doctor()
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.stdout, "no such API at this address")
+
+	t.Setenv("OPENAI_API_KEY", "")
+	local := standin.OpenAI(t, offline.Model{}, nil)
+	openai := func() string {
+		r := command(t, "doctor", "-o", t.TempDir(), "--model", "openai:qwen3", "--base-url", local.URL, "--lang", "fr")
+		require.NotContains(t, r.stdout, "accepte la clé")
+		return r.stdout
+	}
+	require.Contains(t, openai(), "la clé n'a pas été vérifiée")
+	lists := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"object":"list","data":[]}`)) }))
+	defer lists.Close()
+	local.URL = lists.URL
+	require.Contains(t, openai(), "aucune clé donnée")
 	srv.Close()
 	require.Contains(t, doctor().stdout, "can't be reached")
 }

@@ -143,3 +143,16 @@ func TestJournalShowAndStats(t *testing.T) {
 	require.Equal(t, exitRefused, command(t, "journal", "stats", filepath.Join(dir, "none")).code)
 	require.Equal(t, exitRefused, command(t, "journal", "show", filepath.Join(dir, "none")).code)
 }
+
+// A file that can't be read says so in every form, and not nothing.
+func TestJournalShowOfAnUnreadableFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes.txt")
+	require.NoError(t, os.WriteFile(path, []byte("one\ntwo\n"), 0o600))
+	for _, args := range [][]string{{"show"}, {"show", "--html"}, {"stats"}} {
+		require.Contains(t, command(t, append(append([]string{"journal"}, args...), path)...).stdout, "2 lines could not be read", args)
+	}
+	r := command(t, "journal", "show", "--lang", "fr", path)
+	require.Contains(t, r.stdout, "2 lignes sont illisibles")
+	require.Contains(t, r.stdout, "aucune exécution")
+	require.NotContains(t, command(t, "journal", "show", "--lang", "fr", path).stdout, "%!")
+}

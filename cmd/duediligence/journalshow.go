@@ -5,12 +5,14 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/guards/journal/timeline"
+	"github.com/gardefou/gardefou/internal/text"
 )
 
 func newJournalStatsCommand() *cobra.Command {
@@ -78,7 +80,14 @@ what each agent cost; it fetches nothing and needs no script.`,
 				}
 			}
 			if !asHTML {
-				if err = timeline.WriteText(cmd.OutOrStdout(), runs, string(lang)); err != nil {
+				err = timeline.WriteText(cmd.OutOrStdout(), runs, string(lang))
+				if err == nil && len(runs) == 0 {
+					_, err = fmt.Fprintln(cmd.OutOrStdout(), text.Get(lang, text.TimelineEmpty))
+				}
+				if err == nil && unreadable > 0 {
+					_, err = fmt.Fprintln(cmd.OutOrStdout(), text.Get(lang, text.TimelineBad, unreadable))
+				}
+				if err != nil {
 					return failed(err)
 				}
 				return nil

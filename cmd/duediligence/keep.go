@@ -164,6 +164,7 @@ func (f *flags) keep(p *printer, c *sources.Client, subject supplier.Subject, qu
 		return keptError(p.lang, f.out, err)
 	}
 	if err != nil {
+		p.unkept = f.out
 		p.line("%s", text.Get(p.lang, text.CmdNotKept, f.out, err))
 		return nil
 	}
@@ -223,6 +224,6 @@ func (f *flags) done(p *printer, status string) {
 		return
 	}
 	if err := errors.Join(f.kept.Err(), f.kept.Finish(status)); err != nil {
-		p.line("%s", text.Get(p.lang, text.CmdNotKept, f.out, err))
+		p.line("%s", text.Get(p.lang, text.KeptPart, f.out, err))
 	}
 }

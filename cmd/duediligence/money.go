@@ -89,7 +89,7 @@ func (f *flags) spend(ctx context.Context) (callbacks.Guard, error) {
 // raised opens a kept run's account, or finds it with what it has spent, raises its limit
 // where --budget says so, and returns the limits it has now.
 func (f *flags) raised(ctx context.Context, l ledger.Ledger, first ledger.Limits) (ledger.Limits, error) {
-	id := f.account()
+	id, lang := f.account(), text.Parse(f.lang)
 	b, err := l.Open(ctx, ledger.Opening{Account: id, Limits: first})
 	if err != nil {
 		return first, refuse("%s: %v", f.ledgerNamed(), err)
@@ -102,9 +102,15 @@ func (f *flags) raised(ctx context.Context, l ledger.Ledger, first ledger.Limits
 	if err != nil {
 		return first, refuse("--budget: %v", err)
 	}
+	if n <= 0 {
+		return first, refuseIn(lang, text.ResumeAddsNothing, f.raise)
+	}
 	limits := b.Limits
 	if add {
 		n += limits.Hard
+	}
+	if used := b.Spent + b.Held; n < used {
+		return first, refuseIn(lang, text.ResumeTooLittle, n.String(), used.String())
 	}
 	limits.Hard = n
 	limits.Soft, limits.Target = min(limits.Soft, n), min(limits.Target, n)

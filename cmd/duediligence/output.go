@@ -28,6 +28,7 @@ type outputs struct {
 	file  *journal.File // --journal
 	kept  folderJournal
 	lines func() ([]byte, error) // of kept
+	whole bool                   // the files in dir are those of this run
 
 	mu         sync.Mutex
 	journalErr error
@@ -57,11 +58,18 @@ func (o *outputs) openKept(f *flags) error {
 	return nil
 }
 
-func (f *flags) openOutputs() (*outputs, error) {
+func (f *flags) openOutputs(lang text.Lang) (*outputs, error) {
 	o := &outputs{dir: f.out}
 	if f.out != "" {
 		if err := o.openKept(f); err != nil {
-			return nil, refuse("-o: %v", err)
+			switch {
+			case errors.Is(err, journal.ErrForeign):
+				return nil, refuseIn(lang, text.KeptForeign, f.keptPath(journalName))
+			case f.kept != nil && f.kept.Run().Attempts > 0:
+				return nil, refuseIn(lang, text.KeptJournal, f.out, err)
+			default:
+				return nil, refuse("-o: %v", err)
+			}
 		}
 	}
 	if f.journal != "" {
@@ -161,6 +169,7 @@ func (o *outputs) write(outcome *pipeline.Outcome, lang text.Lang, goOn string) 
 	all, ferr := runpage.Files(outcome, lines, o.kept.Head(), string(lang), goOn)
 	if ferr == nil {
 		ferr = files.Write(o.dir, all...)
+		o.whole = ferr == nil
 	}
 	return errors.Join(err, ferr)
 }

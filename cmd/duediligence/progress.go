@@ -33,6 +33,8 @@ type printer struct {
 	live *display
 	// notes are told once each, at the end.
 	notes map[string]bool
+	// unkept is the output folder in which the run could not be kept, which was told.
+	unkept string
 	// telemetryTold says that a collector was complained about.
 	telemetryTold bool
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/sources"
+	"github.com/gardefou/gardefou/pipeline/store"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
@@ -112,7 +113,7 @@ func (f *flags) optionsWithoutMoney(ctx context.Context, lang text.Lang) (pipeli
 }
 
 func (f *flags) research(ctx context.Context, o pipeline.Options, subject supplier.Subject, query string, p *printer, stdout io.Writer) error {
-	out, err := f.openOutputs()
+	out, err := f.openOutputs(p.lang)
 	if err != nil {
 		return err
 	}
@@ -129,6 +130,8 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 		o.Sessions, o.Session, o.Replay = f.kept.Sessions(), session, recorded.Replay(agents.LookupPrefix)
 		if n := recorded.Answers(); n > 0 {
 			p.line("%s", text.Get(p.lang, text.CmdResumed, n))
+		} else if f.kept.Run().Attempts > 1 {
+			p.line("%s", text.Get(p.lang, text.ResumedNothing, f.keptPath(store.SessionFile)))
 		}
 	}
 	o.Journal, o.JournalError, o.Observe = out.journal(), out.journalFailed, p.step
@@ -152,11 +155,15 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 	if err := f.print(stdout, outcome.Report, report.Lang(p.lang)); err != nil {
 		return failed(fmt.Errorf("writing the report: %w", errors.Join(err, unkept)))
 	}
-	if unkept != nil {
+	if unkept != nil && f.out != "" && !out.whole {
 		p.summary(outcome, "", f.goOnAfter(outcome))
-		return failed(unkept)
+		return &exitError{exitFailed, "duediligence: " + unkept.Error() + "\n" + f.stillThere(outcome, p.lang)}
 	}
 	f.done(p, string(outcome.Result.Status))
+	if unkept != nil {
+		p.summary(outcome, f.out, f.goOnAfter(outcome))
+		return failed(unkept)
+	}
 	p.summary(outcome, f.out, f.goOnAfter(outcome))
 	if head, ok := out.head(); ok {
 		p.line("%s", text.Get(p.lang, text.JournalHead, head))

@@ -21,7 +21,7 @@ import (
 
 // goOn is the command that resumes the run, or "" where it is not kept.
 func (f *flags) goOn() string {
-	if f.kept == nil || f.kept.Err() != nil {
+	if f.kept == nil {
 		return ""
 	}
 	again := resumeCommand(f.out)
@@ -58,7 +58,9 @@ func (p *printer) resumePoint(o *pipeline.Outcome, goOn string) {
 	}
 	p.line("%s", text.Get(p.lang, text.CmdResumeDone, join(done), join(left)))
 	if goOn == "" {
-		p.line("%s", text.Get(p.lang, text.CmdResumeNot))
+		if p.unkept == "" {
+			p.line("%s", text.Get(p.lang, text.CmdResumeNot))
+		}
 		return
 	}
 	p.line("%s", text.Get(p.lang, text.CmdResumeToken, goOn))
@@ -141,4 +143,17 @@ func progressOf(o *pipeline.Outcome) (done, left []string) {
 		return append(done, agents.Writer), append(left, agents.Reviewer)
 	}
 	return done, append(left, agents.Writer, agents.Reviewer)
+}
+
+// stillThere says what is left of a run whose files could not be written, and how to get
+// them.
+func (f *flags) stillThere(o *pipeline.Outcome, lang text.Lang) string {
+	switch {
+	case f.kept == nil:
+		return text.Get(lang, text.KeptNothing)
+	case f.kept.Err() != nil:
+		return text.Get(lang, text.KeptPart, f.out, f.kept.Err()) + "\n" + text.Get(lang, text.KeptRest, f.goOnAfter(o))
+	default:
+		return text.Get(lang, text.KeptFiles, f.goOnAfter(o))
+	}
 }

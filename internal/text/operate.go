@@ -96,6 +96,10 @@ const (
 	DoctorNoModel     Key = "doctor.no_model"
 	DoctorUnreachable Key = "doctor.unreachable"
 	DoctorReached     Key = "doctor.reached"
+	DoctorNoKey       Key = "doctor.no_key"
+	DoctorNoList      Key = "doctor.no_list"
+	DoctorNoAPI       Key = "doctor.no_api"
+	DoctorDiskNew     Key = "doctor.disk.new"
 	DoctorBusy        Key = "doctor.busy"
 	DoctorKey         Key = "doctor.key"
 	DoctorSources     Key = "doctor.sources"
@@ -212,6 +216,10 @@ var operateCatalogue = map[Key]entry{
 	DoctorNoModel:     {"%v", "%v"},
 	DoctorUnreachable: {"%s can't be reached: %v. Check the network, a proxy (HTTPS_PROXY) and --base-url.", "%s est injoignable : %v. Vérifier le réseau, un proxy (HTTPS_PROXY) et --base-url."},
 	DoctorReached:     {"%s answers and takes the key", "%s répond et accepte la clé"},
+	DoctorNoKey:       {"%s answers; no key was given, and none was asked for", "%s répond ; aucune clé donnée, aucune demandée"},
+	DoctorNoList:      {"%s answers %d where its list of models should be, so the key was not checked. Unless it is a server without such a list, --base-url is not the whole address of its API, such as http://HOST/v1.", "%s répond %d à la place de sa liste de modèles : la clé n'a pas été vérifiée. Sauf si ce serveur n'a pas de telle liste, --base-url n'est pas l'adresse entière de son API, comme http://HÔTE/v1."},
+	DoctorNoAPI:       {"%s answers, but with no list of models: there is no such API at this address. Check --base-url.", "%s répond, mais sans liste de modèles : il n'y a pas de telle API à cette adresse. Vérifier --base-url."},
+	DoctorDiskNew:     {"%s is not there yet; %s, where it will be made, can be written to", "%s n'existe pas encore ; %s, où il sera créé, est accessible en écriture"},
 	DoctorBusy:        {"%s answers %d: it is overloaded or the quota is used up. Wait, or look at the quota.", "%s répond %d : surcharge ou quota épuisé. Attendre, ou vérifier le quota."},
 	DoctorKey:         {"%s answers %d: it does not take the key. Make a new one and put it into the environment.", "%s répond %d : la clé n'est pas acceptée. En créer une et la mettre dans l'environnement."},
 	DoctorSources:     {"sources", "sources"},
