@@ -24,7 +24,7 @@ import (
 )
 
 // ledgerName is the ledger of a kept run.
-const ledgerName = "ledger"
+const ledgerName = store.LedgerFile
 
 // settings are the flags that a resumed run needs to be the same run.
 type settings struct {

@@ -59,7 +59,10 @@ func (f *flags) limits() (ledger.Limits, error) {
 }
 
 // spend makes the money gate that the flags ask for, or none.
-func (f *flags) spend(ctx context.Context) (callbacks.Guard, error) {
+func (f *flags) spend(ctx context.Context) (callbacks.Guard, error) { return f.spendOn(ctx, nil) }
+
+// spendOn is spend on a ledger that is open already, where there is one.
+func (f *flags) spendOn(ctx context.Context, open ledger.Ledger) (callbacks.Guard, error) {
 	limits, err := f.limits()
 	if err != nil || limits.Hard == 0 {
 		return callbacks.Guard{}, err
@@ -68,8 +71,10 @@ func (f *flags) spend(ctx context.Context) (callbacks.Guard, error) {
 	if o.Prices, err = f.prices(); err != nil {
 		return callbacks.Guard{}, err
 	}
-	if o.Ledger, err = f.openLedger(ctx); err != nil {
-		return callbacks.Guard{}, err
+	if o.Ledger = open; open == nil {
+		if o.Ledger, err = f.openLedger(ctx); err != nil {
+			return callbacks.Guard{}, err
+		}
 	}
 	if f.kept != nil {
 		o.Account = func(*callbacks.Run) ledger.AccountID { return f.account() }

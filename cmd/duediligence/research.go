@@ -210,16 +210,24 @@ func (f *flags) print(w io.Writer, r report.Report, lang report.Lang) error {
 	return err
 }
 
-// exit maps the closed set of statuses, and the rating where asked, to exit codes.
-func (f *flags) exit(o *pipeline.Outcome) error {
-	switch o.Result.Status {
+// exitOf maps the closed set of statuses to exit codes.
+func exitOf(s callbacks.Status) int {
+	switch s {
 	case callbacks.StatusDone, callbacks.StatusLanded:
+		return exitOK
 	case callbacks.StatusCallsExhausted, callbacks.StatusTokensExhausted, callbacks.StatusTimeExhausted, callbacks.StatusBudgetExhausted:
-		return &exitError{code: exitExhausted}
+		return exitExhausted
 	case callbacks.StatusInterrupted:
-		return &exitError{code: exitInterrupted}
+		return exitInterrupted
 	default:
-		return &exitError{code: exitFailed}
+		return exitFailed
+	}
+}
+
+// exit maps how the run ended, and the rating where asked, to an exit code.
+func (f *flags) exit(o *pipeline.Outcome) error {
+	if code := exitOf(o.Result.Status); code != exitOK {
+		return &exitError{code: code}
 	}
 	// A rating that could not be given is never taken for a good one.
 	rating := slices.Index(ratings, o.Report.Summary.Rating)

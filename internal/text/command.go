@@ -34,6 +34,7 @@ const (
 	CmdNumber           Key = "cmd.number"
 	CmdBatchRow         Key = "cmd.batch.row"
 	CmdBatchSummary     Key = "cmd.batch.summary"
+	CmdBatchAgain       Key = "cmd.batch.again"
 	CmdBatchInterrupted Key = "cmd.batch.interrupted"
 	CmdServed           Key = "cmd.served"
 	CmdNone             Key = "cmd.none"
@@ -79,7 +80,8 @@ var commandCatalogue = map[Key]entry{
 	CmdWhich:            {"Which company is meant is not certain: %s.", "L'entreprise visée n'est pas certaine : %s."},
 	CmdNumber:           {"Which one? [1-%d] ", "Laquelle ? [1-%d] "},
 	CmdBatchRow:         {"  row %d: %s: %s", "  ligne %d : %s : %s"},
-	CmdBatchSummary:     {"Batch done: %d researched, %d kept from before, %d repeated, %d without a report. Summary in %s/index.html and summary.csv", "Lot terminé : %d recherchés, %d conservés, %d en double, %d sans rapport. Synthèse dans %s/index.html et summary.csv"},
+	CmdBatchSummary:     {"Batch done: %d researched, %d partial, %d kept from before, %d repeated, %d without a report. Summary in %s/index.html and summary.csv", "Lot terminé : %d complets, %d partiels, %d conservés, %d en double, %d sans rapport. Synthèse dans %s/index.html et summary.csv"},
+	CmdBatchAgain:       {"Run the same batch again to go on with the partial ones, with a higher limit where one ran out; what was answered before costs nothing again.", "Relancer le même lot pour reprendre les partiels, avec un plafond plus haut si l'un est épuisé ; ce qui a déjà été répondu ne coûte rien de plus."},
 	CmdBatchInterrupted: {"Interrupted after %d suppliers; run the same command again to go on.", "Interrompu après %d fournisseurs ; relancer la même commande pour continuer."},
 	CmdServed:           {"Model asked: %s, served: %s.", "Modèle demandé : %s, servi : %s."},
 	CmdNone:             {"none", "aucun"},
@@ -100,6 +102,12 @@ var commandCatalogue = map[Key]entry{
 	CandidateVariant:   {"another spelling of the name", "autre graphie du nom"},
 	CandidateTypo:      {"a similar name", "nom ressemblant"},
 	CandidatePartial:   {"part of the name", "partie du nom"},
+
+	"batch.done":     {"done", "fait"},
+	"batch.partial":  {"partial", "partiel"},
+	"batch.kept":     {"kept", "conservé"},
+	"batch.repeated": {"repeated", "en double"},
+	"batch.failed":   {"failed", "échec"},
 
 	"outcome.allowed":      {"done", "fait"},
 	"outcome.refused":      {"refused", "refusé"},

@@ -122,6 +122,7 @@ const (
 	OverviewTitle     Key = "overview.title"
 	OverviewCount     Key = "overview.count"
 	OverviewMore      Key = "overview.more"
+	OverviewPartial   Key = "overview.partial"
 )
 
 var operateCatalogue = map[Key]entry{
@@ -242,6 +243,7 @@ var operateCatalogue = map[Key]entry{
 	OverviewTitle:     {"Suppliers researched", "Fournisseurs examinés"},
 	OverviewCount:     {"%d suppliers, the gravest first; those without a report come before all others.", "%d fournisseurs, les plus graves d'abord ; ceux sans rapport viennent avant tous les autres."},
 	OverviewMore:      {"%d more are in summary.csv.", "%d autres sont dans summary.csv."},
+	OverviewPartial:   {"%d reports are partial: their run did not end as it should. Run the same batch again, with a higher limit where one ran out; what was answered before costs nothing again.", "%d rapports sont partiels : leur exécution ne s'est pas terminée normalement. Relancer le même lot, avec un plafond plus haut si l'un est épuisé ; ce qui a déjà été répondu ne coûte rien de plus."},
 
 	"runpage.happened": {"What happened", "Ce qui s'est passé"},
 	"runpage.missing":  {"What is missing", "Ce qui manque"},
@@ -260,6 +262,8 @@ var operateCatalogue = map[Key]entry{
 	"overview.rating":   {"rating", "niveau"},
 	"overview.decision": {"next step", "suite"},
 	"overview.score":    {"score", "score"},
+	"overview.status":   {"run", "exécution"},
+	"overview.cost":     {"cost, USD", "coût, USD"},
 	"overview.why":      {"without a report because", "sans rapport car"},
 
 	"run.unfinished": {"unfinished", "inachevé"},

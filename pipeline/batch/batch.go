@@ -15,11 +15,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/internal/files"
 	"github.com/gardefou/gardefou/pipeline"
@@ -42,6 +44,9 @@ type Options struct {
 	Timeout time.Duration
 	// Done is told of each row as it ends, one at a time. Nil means nobody.
 	Done func(Row)
+	// Keep keeps each run while it goes on, so that one that was stopped is resumed by the next
+	// batch. Nil keeps none: such a run is begun anew.
+	Keep *Keep
 }
 
 // A Row is how one row of the file ended.
@@ -51,6 +56,8 @@ type Row struct {
 	// Query is whom the row names, as far as it could be read.
 	Query  string
 	Result Result
+	// Status is how the run ended; empty where none was made by this batch.
+	Status callbacks.Status
 	// Err says why there is no report.
 	Err error
 }
@@ -61,13 +68,14 @@ type Result string
 // The results of a row.
 const (
 	ResultDone     Result = "done"
+	ResultPartial  Result = "partial"  // a report, of a run that ended otherwise than done
 	ResultKept     Result = "kept"     // a report of an earlier, interrupted batch
 	ResultRepeated Result = "repeated" // the supplier stands in the file before
 	ResultFailed   Result = "failed"
 )
 
 // Summary counts rows by result.
-type Summary struct{ Done, Kept, Repeated, Failed int }
+type Summary struct{ Done, Partial, Kept, Repeated, Failed int }
 
 // Run researches every row that r holds. A row that can't be researched is counted
 // and listed in the summary; only what concerns all rows, a folder that can't be
@@ -83,6 +91,9 @@ func Run(ctx context.Context, r io.Reader, o Options) (Summary, error) {
 		o.Timeout = 5 * time.Minute
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return Summary{}, fmt.Errorf("batch: %w", err)
+	}
+	if err := tidy(o.Dir); err != nil {
 		return Summary{}, fmt.Errorf("batch: %w", err)
 	}
 	spool, err := os.CreateTemp(o.Dir, ".rows-*")
@@ -129,11 +140,14 @@ func (b *batch) row(ctx context.Context, in input) error {
 	if row.Err == nil {
 		row.Result, cells, row.Err = b.research(ctx, in.query)
 	}
+	if row.Result == ResultDone || row.Result == ResultPartial {
+		row.Status = callbacks.Status(cells[columnStatus])
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if row.Err != nil {
-		cells = report.CSVFailure(in.query, row.Err.Error())
+		cells = append(report.CSVFailure(in.query, row.Err.Error()), "", "")
 	}
 	return b.end(row, cells)
 }
@@ -144,6 +158,8 @@ func (b *batch) end(row Row, cells []string) error {
 	switch row.Result {
 	case ResultDone:
 		b.sum.Done++
+	case ResultPartial:
+		b.sum.Partial++
 	case ResultKept:
 		b.sum.Kept++
 	case ResultRepeated:
@@ -177,6 +193,9 @@ func (b *batch) research(ctx context.Context, query string) (Result, []string, e
 	cells, err := b.run(ctx, subject, query, dir)
 	if err != nil {
 		return ResultFailed, nil, err
+	}
+	if !whole(cells) {
+		return ResultPartial, cells, nil
 	}
 	return ResultDone, cells, nil
 }
@@ -237,11 +256,17 @@ func (b *batch) before(dir string) (Result, []string, bool) {
 		return ResultRepeated, nil, true
 	}
 	cells, err := readRow(filepath.Join(dir, rowFile))
-	if err != nil || !b.current(cells) {
+	if err != nil || !b.current(cells) || !whole(cells) {
 		return "", nil, false
 	}
 	b.mark(dir)
 	return ResultKept, cells, true
+}
+
+// whole reports that the run of a row ended as it should: what stopped another may be gone by now.
+func whole(cells []string) bool {
+	s := callbacks.Status(cells[columnStatus])
+	return s == callbacks.StatusDone || s == callbacks.StatusLanded
 }
 
 // current reports that a row is about the same day and kind of data as this batch: a
@@ -252,7 +277,7 @@ func (b *batch) current(cells []string) bool {
 	if mode == sources.ModeRecord {
 		mode = sources.ModeReplay // as a recording's report says
 	}
-	return len(cells) == len(report.CSVHeader()) && cells[columnAsOf] == c.AsOf().Format(time.DateOnly) && cells[columnData] == string(mode)
+	return len(cells) == len(columns) && cells[columnAsOf] == c.AsOf().Format(time.DateOnly) && cells[columnData] == string(mode)
 }
 
 // seen and mark tell rows of this batch from those of an earlier one, by a file in the
@@ -269,11 +294,14 @@ func (b *batch) mark(dir string) {
 
 func (b *batch) id() string { return b.started.UTC().Format(time.RFC3339Nano) }
 
-func (b *batch) run(ctx context.Context, subject supplier.Subject, query, dir string) ([]string, error) {
+func (b *batch) run(ctx context.Context, subject supplier.Subject, query, dir string) (cells []string, err error) {
 	o := b.o.Pipeline
-	var lines bytes.Buffer
-	chain := journal.NewWriter(&lines)
-	o.Journal, o.JournalError, o.Observe, o.Previous = chain, nil, nil, nil
+	o.JournalError, o.Observe, o.Previous = nil, nil, nil
+	k, err := b.open(ctx, &o, subject, query, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, k.close()) }()
 	p, err := pipeline.New(o)
 	if err != nil {
 		return nil, err
@@ -282,18 +310,23 @@ func (b *batch) run(ctx context.Context, subject supplier.Subject, query, dir st
 	if err != nil {
 		return nil, err
 	}
-	if err := chain.Close(); err != nil {
+	lines, head, err := k.end(out)
+	if err != nil {
 		return nil, err
 	}
-	cells := out.Report.CSVRow()
+	stats, err := journal.Count(journal.Entries(bytes.NewReader(lines)))
+	if err != nil {
+		return nil, err
+	}
+	cells = append(out.Report.CSVRow(), string(out.Result.Status), cost(stats))
 	var row bytes.Buffer
-	if err := report.WriteCSV(&row, cells); err != nil {
+	if err := writeRows(&row, cells); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	all, err := runpage.Files(out, lines.Bytes(), chain.Head(), o.Lang, "")
+	all, err := runpage.Files(out, lines, head, o.Lang, k.goOn(out))
 	if err != nil {
 		return nil, err
 	}
@@ -303,4 +336,12 @@ func (b *batch) run(ctx context.Context, subject supplier.Subject, query, dir st
 	}
 	b.mark(dir)
 	return cells, nil
+}
+
+// cost is what all attempts of a run were charged, in USD; empty where nothing was.
+func cost(s journal.Stats) string {
+	if s.Charged == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(s.Charged.String(), "$")
 }

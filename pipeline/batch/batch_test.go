@@ -67,7 +67,8 @@ func TestRowsAreRead(t *testing.T) {
 		"a line far too long":       {long + "\nTransports Kervalec\n", batch.Summary{Done: 1, Failed: 1}},
 		"a hundred columns":         {"Transports Kervalec" + strings.Repeat(",x", 100) + "\n", batch.Summary{Done: 1}},
 		"blank lines":               {"\n\nTransports Kervalec\n\n", batch.Summary{Done: 1}},
-		"an empty cell":             {"siren,name\n,Transports Kervalec\n", batch.Summary{Failed: 1}},
+		"a name without a number":   {"siren;name\n;Transports Kervalec\n999991011;\n", batch.Summary{Done: 1, Repeated: 1}},
+		"neither of the two":        {"siren,name,city\n,,Quimper\n,Transports Kervalec,\n", batch.Summary{Done: 1, Failed: 1}},
 		"nothing":                   {"", batch.Summary{}},
 		"source down for one":       {"Phare du Raz Négoce\nTransports Kervalec\n", batch.Summary{Done: 1, Failed: 1}},
 	} {

@@ -31,23 +31,24 @@ var overviewTemplate = template.Must(template.New("overview").Parse(overviewSour
 const maxOverview = 2000
 
 type overview struct {
-	Lang  string
-	Count string
-	More  string
-	Rows  []overviewRow
-	t     text.Lang
+	Lang    string
+	Count   string
+	More    string
+	Partial string
+	Rows    []overviewRow
+	t       text.Lang
 }
 
-type overviewRow struct{ Name, Number, Folder, Rating, Class, Decision, Score, Why string }
+type overviewRow struct{ Name, Number, Folder, Rating, Class, Decision, Score, Status, Cost, Why string }
 
 // Say is a sentence of the catalogue, for the template.
 func (o overview) Say(key string) string { return text.Get(o.t, text.Key("overview."+key)) }
 
 var (
-	columnSIREN    = slices.Index(report.CSVHeader(), "siren")
-	columnLEI      = slices.Index(report.CSVHeader(), "lei")
-	columnVAT      = slices.Index(report.CSVHeader(), "vat")
-	columnDecision = slices.Index(report.CSVHeader(), "decision")
+	columnSIREN    = slices.Index(columns, "siren")
+	columnLEI      = slices.Index(columns, "lei")
+	columnVAT      = slices.Index(columns, "vat")
+	columnDecision = slices.Index(columns, "decision")
 )
 
 // writeOverview writes index.html, a table of the suppliers of summary.csv with links to
@@ -76,7 +77,7 @@ func readOverview(dir string, lang text.Lang) (overview, error) {
 	if _, err := r.Read(); err != nil { // the header
 		return o, err
 	}
-	n := 0
+	n, partial := 0, 0
 	for ; ; n++ {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -85,11 +86,17 @@ func readOverview(dir string, lang text.Lang) (overview, error) {
 		if err != nil {
 			return o, err
 		}
+		if row[columnStatus] != "" && !whole(row) {
+			partial++
+		}
 		if n < maxOverview {
 			o.Rows = append(o.Rows, overviewOf(dir, row, report.Lang(lang)))
 		}
 	}
 	o.Count = text.Get(lang, text.OverviewCount, n)
+	if partial > 0 {
+		o.Partial = text.Get(lang, text.OverviewPartial, partial)
+	}
 	if n > maxOverview {
 		o.More = text.Get(lang, text.OverviewMore, n-maxOverview)
 	}
@@ -99,7 +106,10 @@ func readOverview(dir string, lang text.Lang) (overview, error) {
 func overviewOf(dir string, row []string, lang report.Lang) overviewRow {
 	o := overviewRow{
 		Name: row[columnName], Number: folderName(row[columnSIREN], row[columnLEI], row[columnVAT]), Rating: report.RatingText(lang, row[columnRating]), Class: row[columnRating],
-		Decision: report.DecisionText(lang, row[columnDecision]), Score: row[columnScore], Why: row[len(row)-1],
+		Decision: report.DecisionText(lang, row[columnDecision]), Score: row[columnScore], Cost: row[columnCost], Why: row[columnError],
+	}
+	if s := row[columnStatus]; s != "" {
+		o.Status = text.Get(text.Lang(lang), text.Key("run."+s))
 	}
 	if _, err := os.Stat(filepath.Join(dir, o.Number, runpage.IndexFile)); o.Number != "" && err == nil {
 		o.Folder = o.Number

@@ -34,7 +34,8 @@ var identifying = []string{"siren", "siret", "vat", "tva", "lei", "name", "suppl
 func rows(r io.Reader) iter.Seq[input] {
 	return func(yield func(input) bool) {
 		br := bufio.NewReaderSize(r, maxLine)
-		comma, column := ',', -1
+		comma := ','
+		var columns []int // that say who is meant, the surest first
 		for n := 1; ; n++ {
 			line, err := readLine(br)
 			if errors.Is(err, io.EOF) {
@@ -61,17 +62,15 @@ func rows(r io.Reader) iter.Seq[input] {
 				}
 				continue
 			}
-			if column < 0 { // the first row that can be read may be a header
-				if column = header(fields); column >= 0 {
+			if columns == nil { // the first row that can be read may be a header
+				if columns = header(fields); columns != nil {
 					continue
 				}
-				column = 0
+				columns = []int{0}
 			}
-			in := input{number: n}
-			if column >= len(fields) || strings.TrimSpace(fields[column]) == "" {
-				in.err = fmt.Errorf("the row has no column %d", column+1)
-			} else {
-				in.query = strings.TrimSpace(fields[column])
+			in := input{number: n, query: first(fields, columns)}
+			if in.query == "" {
+				in.query, in.err = supplier.Clean(line, 60), errNobody
 			}
 			if !yield(in) {
 				return
@@ -79,6 +78,20 @@ func rows(r io.Reader) iter.Seq[input] {
 		}
 	}
 }
+
+// first returns the first cell of columns that holds anything.
+func first(fields []string, columns []int) string {
+	for _, i := range columns {
+		if i < len(fields) {
+			if cell := strings.TrimSpace(fields[i]); cell != "" {
+				return cell
+			}
+		}
+	}
+	return ""
+}
+
+var errNobody = errors.New("the row names nobody: its columns for a number and a name are empty")
 
 var errLongLine = fmt.Errorf("the line is longer than %d bytes", maxLine)
 
@@ -117,17 +130,18 @@ func split(line string, comma rune) ([]string, error) {
 	return fields, nil
 }
 
-// header returns the column that says who is meant, or -1 where the first row is no
-// header.
-func header(fields []string) int {
+// header returns the columns that say who is meant, the surest first, or nil where the first
+// row is no header.
+func header(fields []string) []int {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = supplier.Fold(f)
 	}
+	var found []int
 	for _, want := range identifying {
 		if i := slices.Index(names, want); i >= 0 {
-			return i
+			found = append(found, i)
 		}
 	}
-	return -1
+	return found
 }

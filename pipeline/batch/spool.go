@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/risk"
+	"github.com/gardefou/gardefou/pipeline/runpage"
 )
 
 // A spool keeps the summary's rows in a file as they come and sorts them at the end in
@@ -108,7 +110,7 @@ func merge(pieces []*os.File, path string) (err error) {
 	}()
 	w := csv.NewWriter(out)
 	w.UseCRLF = true
-	err = w.Write(report.CSVHeader())
+	err = w.Write(columns)
 	heads := make([][]string, len(pieces))
 	readers := make([]*csv.Reader, len(pieces))
 	for i, p := range pieces {
@@ -140,14 +142,30 @@ func merge(pieces []*os.File, path string) (err error) {
 	return os.Rename(out.Name(), path)
 }
 
-// Columns of a summary row that it is sorted by, or known again by.
+// columns are those of summary.csv: of a report, how the run ended, what it cost.
+var columns = append(report.CSVHeader(), "status", "cost_usd")
+
+// Columns of a summary row that it is sorted by, shown with, or known again by.
 var (
-	columnName   = slices.Index(report.CSVHeader(), "legal_name")
-	columnRating = slices.Index(report.CSVHeader(), "rating")
-	columnScore  = slices.Index(report.CSVHeader(), "score")
-	columnAsOf   = slices.Index(report.CSVHeader(), "as_of")
-	columnData   = slices.Index(report.CSVHeader(), "data")
+	columnName   = slices.Index(columns, "legal_name")
+	columnRating = slices.Index(columns, "rating")
+	columnScore  = slices.Index(columns, "score")
+	columnAsOf   = slices.Index(columns, "as_of")
+	columnData   = slices.Index(columns, "data")
+	columnError  = slices.Index(columns, "error")
+	columnStatus = slices.Index(columns, "status")
+	columnCost   = slices.Index(columns, "cost_usd")
 )
+
+// writeRows writes the columns and rows as report.WriteCSV does.
+func writeRows(w io.Writer, rows ...[]string) error {
+	c := csv.NewWriter(w)
+	c.UseCRLF = true
+	if err := c.Write(columns); err != nil {
+		return err
+	}
+	return c.WriteAll(rows)
+}
 
 // order is the gravest first; what has no report needs a person first of all.
 var order = []string{
@@ -182,4 +200,20 @@ func readRow(path string) ([]string, error) {
 		return nil, fmt.Errorf("batch: %s is not a row of a batch", path)
 	}
 	return all[1], nil
+}
+
+// tidy removes what a batch that was killed left of its own in dir.
+func tidy(dir string) error {
+	for _, pattern := range []string{".rows-*", ".sorted-*", "." + summaryFile + "-*", "." + runpage.IndexFile + "-*"} {
+		left, err := fs.Glob(os.DirFS(dir), pattern)
+		if err != nil {
+			return err
+		}
+		for _, name := range left {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -49,6 +49,8 @@ const Folder = "run"
 const (
 	RunFile     = "run.json"
 	SessionFile = "session.db"
+	// LedgerFile is where the command keeps what the run spent.
+	LedgerFile = "ledger"
 	// LockFile is empty and locked as long as the store is open.
 	LockFile = "lock"
 )

@@ -1,0 +1,157 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/csv"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/internal/standin"
+	"github.com/gardefou/gardefou/pipeline/runpage"
+)
+
+// suppliers writes a list and returns its path.
+func suppliers(t *testing.T, rows ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "suppliers.csv")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(rows, "\n")), 0o600))
+	return path
+}
+
+// summaryOf returns a column of a batch's summary, by SIREN.
+func summaryOf(t *testing.T, dir, column string) map[string]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(file(t, dir, "summary.csv"))).ReadAll()
+	require.NoError(t, err)
+	at := make(map[string]int)
+	for i, name := range rows[0] {
+		at[name] = i
+	}
+	out := make(map[string]string)
+	for _, row := range rows[1:] {
+		out[row[at["siren"]]] = row[at[column]]
+	}
+	return out
+}
+
+// A partial report is not taken for a whole one: the exit code, the line, the summary and the
+// overview say what it is, and the next batch, or resume, goes on with its run without asking
+// for anything twice.
+func TestBatchWithPartialReports(t *testing.T) {
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	for name, tc := range map[string]struct {
+		budget       string
+		dead         bool
+		code         int
+		status, word string
+	}{
+		"no money":     {"0.002", false, exitExhausted, "budget_exhausted", "partial, budget exhausted"},
+		"a dead model": {"1", true, exitFailed, "failed", "partial, failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := newRequests()
+			var dead atomic.Bool
+			s := standin.Gemini(t, offline.Model{}, func(n int, w http.ResponseWriter, _ *http.Request, body []byte) bool {
+				if dead.Load() && n%7 >= 5 {
+					standin.GeminiError(w, http.StatusServiceUnavailable, "overloaded")
+					return true
+				}
+				asked.add(body)
+				return false
+			})
+			dead.Store(tc.dead)
+			list := suppliers(t, "Transports Kervalec", "Bâtisseurs du Menhir")
+			dir := t.TempDir()
+			args := []string{"batch", list, "-o", dir, "-j", "1", "--model", "gemini-2.5-flash", "--base-url", s.URL, "--as-of", "2026-11-15", "--budget"}
+			first := command(t, append(args, tc.budget)...)
+			require.Equal(t, tc.code, first.code, first.stderr)
+			require.Contains(t, first.stderr, tc.word)
+			require.Contains(t, first.stderr, "0 researched, 2 partial")
+			require.Contains(t, first.stderr, "Run the same batch again")
+			require.Equal(t, map[string]string{"999991011": tc.status, "999991029": tc.status}, summaryOf(t, dir, "status"))
+			overview := file(t, dir, runpage.IndexFile)
+			require.Contains(t, overview, "2 reports are partial")
+			require.Contains(t, overview, "<td>"+strings.ReplaceAll(tc.status, "_", " ")+"</td>")
+			require.Contains(t, file(t, dir, "999991011", runpage.IndexFile), "duediligence resume "+dir+"/999991011")
+
+			dead.Store(false)
+			alone := command(t, "resume", filepath.Join(dir, "999991029"), "--budget", "+1")
+			require.Equal(t, exitOK, alone.code, alone.stderr)
+			second := command(t, append(args, "2")...)
+			require.Equal(t, exitOK, second.code, second.stderr)
+			require.Contains(t, second.stderr, "2 researched, 0 partial, 0 kept")
+			require.Zero(t, asked.again(), "no answer is paid for twice")
+			require.NotContains(t, file(t, dir, runpage.IndexFile), "partial")
+			bill, err := s.Bill("gemini", "gemini-2.5-flash")
+			require.NoError(t, err)
+			total := 0.0
+			for siren, cost := range summaryOf(t, dir, "cost_usd") {
+				require.Contains(t, file(t, dir, runpage.IndexFile), "<td>"+cost+"</td>", siren)
+				usd, err := strconv.ParseFloat(cost, 64)
+				require.NoError(t, err)
+				total += usd
+			}
+			require.InDelta(t, bill.USD(), total, 1e-8, "what all attempts cost")
+
+			third := command(t, append(args, "2")...)
+			require.Equal(t, exitOK, third.code, third.stderr)
+			require.Contains(t, third.stderr, "2 kept")
+		})
+	}
+}
+
+// A batch that was killed in the middle of a run goes on with that run; nothing of its own is
+// left lying about.
+func TestAKilledBatchGoesOn(t *testing.T) {
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	asked := newRequests()
+	reached := make(chan struct{})
+	var killed atomic.Bool
+	s := standin.Gemini(t, offline.Model{}, func(n int, _ http.ResponseWriter, r *http.Request, body []byte) bool {
+		if n == 6 && killed.CompareAndSwap(false, true) {
+			close(reached)
+			<-r.Context().Done()
+			return true
+		}
+		asked.add(body)
+		return false
+	})
+	list := suppliers(t, "Transports Kervalec")
+	dir := t.TempDir()
+	args := []string{"batch", list, "-o", dir, "--model", "gemini-2.5-flash", "--base-url", s.URL, "--as-of", "2026-11-15", "--budget", "1"}
+	cmd, out := start(t, args...)
+	<-reached
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait(), out)
+	left, err := filepath.Glob(filepath.Join(dir, ".rows-*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, left)
+
+	again := command(t, args...)
+	require.Equal(t, exitOK, again.code, again.stderr)
+	require.Equal(t, 8, asked.all())
+	require.Zero(t, asked.again())
+	left, err = filepath.Glob(filepath.Join(dir, ".*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.Equal(t, exitOK, command(t, "journal", "verify", filepath.Join(dir, "999991011")).code)
+}
+
+// A row without a number is known by its name; one with neither is named as it stands.
+func TestBatchRowsWithoutANumber(t *testing.T) {
+	dir := t.TempDir()
+	r := command(t, "batch", suppliers(t, "siren;name;city", ";Transports Kervalec;Quimper", ";;Brest"), "-o", dir)
+	require.Equal(t, exitFailed, r.code, r.stderr)
+	require.Contains(t, r.stderr, "row 2: Transports Kervalec: done")
+	require.Contains(t, r.stderr, "row 3: ;;Brest: failed: the row names nobody")
+}
