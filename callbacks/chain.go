@@ -37,6 +37,7 @@ type hooks struct {
 	afterTool    []named[llmagent.AfterToolCallback]
 	onToolError  []named[llmagent.OnToolErrorCallback]
 	recheck      []named[llmagent.BeforeToolCallback]
+	refusedTool  []named[llmagent.AfterToolCallback] // AfterTool of guards whose Info has Refusals
 	wrapTool     []named[func(tool.Tool) tool.Tool]
 	observe      []func(context.Context, Event)
 }
@@ -91,6 +92,7 @@ func sortHooks(guards []Guard) hooks {
 		add(&h.afterTool, g, g.AfterTool, g.AfterTool != nil)
 		add(&h.onToolError, g, g.OnToolError, g.OnToolError != nil)
 		add(&h.recheck, g, g.BeforeTool, g.BeforeTool != nil && !g.monitored && g.info().Rechecks)
+		add(&h.refusedTool, g, g.AfterTool, g.AfterTool != nil && !g.monitored && g.info().Refusals)
 		add(&h.wrapTool, g, g.WrapTool, g.WrapTool != nil)
 		if g.Observe != nil {
 			h.observe = append(h.observe, g.Observe)

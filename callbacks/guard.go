@@ -96,6 +96,10 @@ type Info struct {
 	// Rechecks says that BeforeTool must look again when callbacks of the user's
 	// own configuration changed the arguments after it.
 	Rechecks bool
+	// Refusals says that AfterTool is also shown what a model is told of a refused call,
+	// {"error": text}, whichever guard refused: it may change the text, the call stays
+	// refused. False shows it results only.
+	Refusals bool
 	// Only are the tools that stay callable where the guard refuses every other one.
 	// Nil means that it refuses none for its name.
 	Only []string

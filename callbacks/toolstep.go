@@ -136,7 +136,7 @@ func (s *toolStep) refuse(guard string, r *Refusal, err error) map[string]any {
 		s.ev.Outcome = OutcomeFailed
 		if s.run != nil {
 			s.run.values.Store(failureID(s.ev.place()), r)
-			return refusalResult(r)
+			return s.told(r)
 		}
 	}
 	if s.ctx != nil && r.scope != scopeCall {
@@ -147,7 +147,18 @@ func (s *toolStep) refuse(guard string, r *Refusal, err error) map[string]any {
 			actions.Escalate = actions.Escalate || r.scope == scopeRun
 		}
 	}
-	return refusalResult(r)
+	return s.told(r)
+}
+
+// told is what the model reads of a refusal, after the hooks that see refusals too.
+func (s *toolStep) told(r *Refusal) map[string]any {
+	res := refusalResult(r)
+	for _, h := range s.c.h.refusedTool {
+		if _, err := s.callAfter(h.f, res, nil); err != nil {
+			return map[string]any{"error": text.Get(langOf(s.run), text.GuardFailed)}
+		}
+	}
+	return res
 }
 
 // refusalOf makes any error a refusal: fail closed, say nothing of the cause.

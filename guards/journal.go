@@ -205,7 +205,7 @@ func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
 	}
 	if refused || ev.Step == callbacks.StepAgent && ev.Outcome != callbacks.OutcomeAllowed {
 		j.write(refusalLine{
-			"refusal", j.now(), id, ev.Invocation, ev.Agent, string(ev.Step), ev.Tool,
+			"refusal", j.now(), id, ev.Invocation, ev.Agent, string(ev.Step), j.mask(ev.Tool),
 			ev.Guard, ev.Code, j.mask(ev.Reason), j.cause(ev.Err), string(ev.Outcome), ev.Stop,
 		})
 	}
@@ -250,7 +250,7 @@ func (j *journal) toolLine(id string, ev callbacks.Event) toolLine {
 	}
 	_, failed := ev.Result["error"]
 	return toolLine{
-		Kind: "tool", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Tool: ev.Tool, CallID: ev.CallID,
+		Kind: "tool", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Tool: j.mask(ev.Tool), CallID: j.mask(ev.CallID),
 		Args: args, Error: failed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
 		Cause: j.cause(ev.Err), MS: ev.Duration.Milliseconds(),
 	}

@@ -30,7 +30,7 @@ func (j *journal) approvals(run *callbacks.Run, s *journalRun) {
 	for _, d := range decisionsKey.In(run).since(s.approvals) {
 		s.approvals++
 		l := approvalLine{
-			Kind: "approval", TS: j.now(), Agent: d.Agent, Tool: d.Tool, CallID: d.CallID, Decision: string(d.Outcome), By: j.mask(d.By),
+			Kind: "approval", TS: j.now(), Agent: d.Agent, Tool: j.mask(d.Tool), CallID: j.mask(d.CallID), Decision: string(d.Outcome), By: j.mask(d.By),
 			Asked: stamp(d.Asked), Answered: stamp(d.Answered),
 		}
 		if run != nil {

@@ -6,11 +6,8 @@ package guards
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
-	"strconv"
+	"reflect"
 	"sync"
-	"unicode/utf8"
 
 	"google.golang.org/genai"
 
@@ -70,7 +67,7 @@ func RedactWith(o RedactOptions) callbacks.Guard {
 		if !o.KeepArgs {
 			needs = append(needs, callbacks.HookWrapTool)
 		}
-		return callbacks.Info{Limits: []string{"masks e-mail addresses and IBANs"}, Needs: needs}
+		return callbacks.Info{Limits: []string{"masks e-mail addresses and IBANs"}, Needs: needs, Refusals: true}
 	}
 	g := callbacks.Guard{
 		Name:      redactName,
@@ -110,7 +107,7 @@ func (m *masker) plugin(onAgent callbacks.Guard, info func() callbacks.Info) cal
 			t := streams.Of(contextOf(ctx))
 			if resp.Partial {
 				t.get(stepOf(ctx), m.redactor(contextOf(ctx))).chunk(resp)
-				return nil, nil
+				return nil, m.response(contextOf(ctx), resp)
 			}
 			t.drop(stepOf(ctx))
 			return nil, m.response(contextOf(ctx), resp)
@@ -126,6 +123,9 @@ var redactEN = redact.Must(redact.New(redact.Options{Language: "en"}))
 // next guard sees it masked.
 func (m *masker) afterTool(ctx agent.Context, _ tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
 	r := m.redactor(contextOf(ctx))
+	if maskErr := maskState(ctx, r); maskErr != nil {
+		return nil, maskErr
+	}
 	if err != nil {
 		return nil, m.errorText(r, err)
 	}
@@ -147,6 +147,19 @@ func (m *masker) afterTool(ctx agent.Context, _ tool.Tool, _, result map[string]
 	return nil, nil
 }
 
+// maskState masks what the tool wrote into state; the actions are those of this call.
+func maskState(ctx agent.Context, r *redact.Redactor) error {
+	if ctx == nil || ctx.Actions() == nil {
+		return nil
+	}
+	state, err := r.Map(ctx.Actions().StateDelta)
+	if err != nil {
+		return err
+	}
+	ctx.Actions().StateDelta = state
+	return nil
+}
+
 // errorText refuses an error whose text for the model holds a value.
 func (m *masker) errorText(r *redact.Redactor, err error) error {
 	var safe interface{ ModelText() string }
@@ -160,164 +173,32 @@ func (m *masker) errorText(r *redact.Redactor, err error) error {
 	return nil
 }
 
-// response masks a whole response in place; the chain owns it.
+// response masks a response whose text has not been masked chunk by chunk; the chain owns it.
 func (m *masker) response(ctx context.Context, resp *model.LLMResponse) error {
-	r := m.redactor(ctx)
-	maskContent(r, resp.Content)
-	resp.ErrorMessage = r.String(resp.ErrorMessage)
-	return m.hideArgs(ctx, resp.Content)
+	return maskResponse(m.redactor(ctx), m.calls(ctx), resp)
 }
 
-// onUserMessage returns a masked copy, or nil where there is nothing to mask.
+// onUserMessage returns a masked copy, or nil where there is nothing to mask: after an
+// answer ADK asks no further plugin.
 func (m *masker) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (*genai.Content, error) {
 	if msg == nil {
 		return nil, nil
 	}
-	c := *msg
-	c.Parts = make([]*genai.Part, len(msg.Parts))
-	for i, p := range msg.Parts {
-		if p != nil {
-			cp := *p
-			p = &cp
-		}
-		c.Parts[i] = p
+	r := m.redactor(ctx)
+	masked, err := maskedContent(r, callMask{args: r.Map, id: r.String}, msg)
+	if err != nil {
+		return nil, err
 	}
-	maskContent(m.redactor(ctx), &c)
-	return &c, nil
+	maskContent(r, masked)
+	if reflect.DeepEqual(masked, msg) {
+		return nil, nil
+	}
+	return masked, nil
 }
 
 // onEvent masks an event before it is stored.
 func (m *masker) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error) {
 	return nil, MaskEvent(m.redactor(ctx), ev)
-}
-
-// MaskEvent masks everything of an event that is stored or shown: text, calls,
-// responses, state and its keys, names of artifacts, output, metadata, error,
-// transcriptions. What the event refers to is replaced, not changed: ADK runs the calls of
-// the same content afterwards. Chunks of a stream are left alone, without their deltas: a
-// value cut over two of them can't be seen in one, and deltas come again with the whole
-// event. A nil redactor finds e-mail addresses
-// and IBANs and puts English labels; a nil event is left alone.
-func MaskEvent(r *redact.Redactor, ev *session.Event) error {
-	if ev == nil {
-		return nil
-	}
-	if r == nil {
-		r = redactEN
-	}
-	if ev.Content != nil && !ev.Partial {
-		c := *ev.Content
-		c.Parts = make([]*genai.Part, len(ev.Content.Parts))
-		for i, p := range ev.Content.Parts {
-			masked, err := maskPart(r, p)
-			if err != nil {
-				return err
-			}
-			c.Parts[i] = masked
-		}
-		maskContent(r, &c)
-		ev.Content = &c
-	}
-	if ev.Partial {
-		// A chunk is not stored, and its deltas are the whole event's, which the step that
-		// goes on may still write to.
-		ev.Actions.StateDelta, ev.Actions.ArtifactDelta = nil, nil
-	}
-	if err := maskDeltas(r, &ev.Actions); err != nil {
-		return err
-	}
-	if ev.Output != nil {
-		masked, _, err := r.Value(ev.Output)
-		if err != nil {
-			return err
-		}
-		ev.Output = masked
-	}
-	meta, err := r.Map(ev.CustomMetadata)
-	if err != nil {
-		return err
-	}
-	ev.CustomMetadata = meta
-	for _, t := range []**genai.Transcription{&ev.InputTranscription, &ev.OutputTranscription} {
-		if *t != nil {
-			c := **t
-			c.Text = r.String(c.Text)
-			*t = &c
-		}
-	}
-	ev.ErrorMessage = r.String(ev.ErrorMessage)
-	return nil
-}
-
-// maskDeltas masks the keys of state and the names of artifacts too. Names that become one
-// label are numbered.
-func maskDeltas(r *redact.Redactor, a *session.EventActions) error {
-	state, err := r.Map(a.StateDelta)
-	if err != nil {
-		return err
-	}
-	a.StateDelta = state
-	if len(a.ArtifactDelta) == 0 {
-		return nil
-	}
-	versions := make(map[string]int64, len(a.ArtifactDelta))
-	for _, name := range slices.Sorted(maps.Keys(a.ArtifactDelta)) {
-		masked := r.String(name)
-		for i := 2; ; i++ {
-			if _, taken := versions[masked]; !taken {
-				break
-			}
-			masked = r.String(name) + " " + strconv.Itoa(i)
-		}
-		versions[masked] = a.ArtifactDelta[name]
-	}
-	a.ArtifactDelta = versions
-	return nil
-}
-
-// maskPart returns a copy of p with the values of its call or response masked.
-func maskPart(r *redact.Redactor, p *genai.Part) (*genai.Part, error) {
-	if p == nil {
-		return nil, nil
-	}
-	cp := *p
-	if b := p.InlineData; b != nil {
-		c := *b
-		if utf8.Valid(b.Data) {
-			c.Data = []byte(r.String(string(b.Data)))
-		}
-		c.DisplayName = r.String(b.DisplayName)
-		cp.InlineData = &c
-	}
-	if x := p.ExecutableCode; x != nil {
-		c := *x
-		c.Code = r.String(x.Code)
-		cp.ExecutableCode = &c
-	}
-	if x := p.CodeExecutionResult; x != nil {
-		c := *x
-		c.Output = r.String(x.Output)
-		cp.CodeExecutionResult = &c
-	}
-	if fr := p.FunctionResponse; fr != nil {
-		c := *fr
-		masked, err := r.Map(fr.Response)
-		if err != nil {
-			return nil, err
-		}
-		c.Response = masked
-		cp.FunctionResponse = &c
-	}
-	if fc := p.FunctionCall; fc != nil {
-		c := *fc
-		masked, err := r.Map(fc.Args)
-		if err != nil {
-			return nil, err
-		}
-		c.Args = masked
-		cp.FunctionCall = &c
-	}
-	return &cp, nil
 }
 
 type streamTable struct {

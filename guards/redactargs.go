@@ -7,8 +7,6 @@ import (
 	"context"
 	"iter"
 
-	"google.golang.org/genai"
-
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
@@ -18,23 +16,12 @@ import (
 	"github.com/gardefou/gardefou/redact"
 )
 
-// hideArgs puts tokens in place of the values in the calls of a content the caller
-// owns down to its parts.
-func (m *masker) hideArgs(ctx context.Context, c *genai.Content) error {
-	if m.keepArgs || c == nil {
-		return nil
+// calls puts tokens in place of the values in calls.
+func (m *masker) calls(ctx context.Context) callMask {
+	if m.keepArgs {
+		return callMask{args: func(args map[string]any) (map[string]any, error) { return args, nil }, id: m.redactor(ctx).String}
 	}
-	for _, p := range c.Parts {
-		if p == nil || p.FunctionCall == nil {
-			continue
-		}
-		masked, err := m.hider(ctx).Map(p.FunctionCall.Args)
-		if err != nil {
-			return err
-		}
-		p.FunctionCall.Args = masked
-	}
-	return nil
+	return callMask{args: m.hider(ctx).Map, id: m.hider(ctx).String}
 }
 
 // RevealArgs returns the arguments of a call as the tool will see them: with the values

@@ -13,23 +13,25 @@ import (
 	"github.com/gardefou/gardefou/redact"
 )
 
-// maskContent masks the text of a content the caller owns down to its parts.
+// maskContent masks the text of a content the caller owns down to its parts. Text is one,
+// and thoughts are one, whatever stands between their parts: ADK joins text over calls and
+// thoughts where it makes an output of it.
 func maskContent(r *redact.Redactor, c *genai.Content) {
 	if c == nil {
 		return
 	}
-	for i := 0; i < len(c.Parts); {
-		j := i
-		for j < len(c.Parts) && isText(c.Parts[j]) && c.Parts[j].Thought == c.Parts[i].Thought {
-			j++
+	var said, thought []*genai.Part
+	for _, p := range c.Parts {
+		switch {
+		case !isText(p):
+		case p.Thought:
+			thought = append(thought, p)
+		default:
+			said = append(said, p)
 		}
-		if j == i {
-			i++
-			continue
-		}
-		maskParts(r, c.Parts[i:j])
-		i = j
 	}
+	maskParts(r, said)
+	maskParts(r, thought)
 }
 
 func isText(p *genai.Part) bool { return p != nil && p.Text != "" }
@@ -41,7 +43,10 @@ type span struct{ start, end, from, to int }
 // which only the joined text shows, and values that stand whole in one part although
 // the next begins right behind them, which only the part shows.
 func maskParts(r *redact.Redactor, parts []*genai.Part) {
-	if len(parts) == 1 {
+	switch len(parts) {
+	case 0:
+		return
+	case 1:
 		parts[0].Text = r.String(parts[0].Text)
 		return
 	}

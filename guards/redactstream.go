@@ -82,6 +82,12 @@ func (mm *maskedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 					chunks = newChunkMasker(r)
 				}
 				chunks.chunk(resp)
+				if err := maskResponse(r, mm.m.calls(ctx), resp); err != nil {
+					if !yield(nil, err) {
+						return
+					}
+					continue
+				}
 				if dropEmptyText(resp) {
 					continue
 				}
