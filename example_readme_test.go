@@ -28,11 +28,11 @@ import (
 func newResearcher(m model.LLM, lookup tool.Tool) (agent.Agent, error) {
 	// DOC chain
 	chain := callbacks.New(
-		guards.AllowTools("lookup"),
-		guards.Args("lookup", guards.Arg{Name: "supplier", Required: true, NotBlank: true, MaxLen: 80}),
+		guards.AllowTools("lookup_registry"),
+		guards.Args("lookup_registry", guards.Arg{Name: "supplier", Required: true, NotBlank: true, MaxLen: 80}),
 		guards.CallBudget(6),
 		guards.Redact(),
-		guards.Stash("lookup"),
+		guards.Stash("lookup_"),
 		guards.Journal(os.Stderr),
 	)
 	return chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{lookup}})
@@ -62,8 +62,8 @@ func TestUnlistedToolIsRefused(t *testing.T) {
 }
 
 func TestReadmeChainRuns(t *testing.T) {
-	m := callbackstest.Script(callbackstest.Call("lookup", map[string]any{"supplier": "Acme"}), callbackstest.Say("found"))
-	a, err := newResearcher(m, callbackstest.Tool("lookup"))
+	m := callbackstest.Script(callbackstest.Call("lookup_registry", map[string]any{"supplier": "Acme"}), callbackstest.Say("found"))
+	a, err := newResearcher(m, callbackstest.Tool("lookup_registry"))
 	require.NoError(t, err)
 	r, err := runner.NewInMemory("readme", a)
 	require.NoError(t, err)

@@ -91,12 +91,12 @@ type CallBudgetOptions struct {
 	RunKey func(context.Context) (string, error)
 }
 
-// CallBudget allows calls model calls within a Run to the agent it is attached to
-// and then ends that agent. N allowed means that N calls reach the model, never
+// CallBudget allows calls model calls, and 40,000 tokens and 90 seconds, within a Run to the
+// agent it is attached to and then ends that agent. N allowed means that N calls reach the model, never
 // one more, also under parallel agents and with retries inside the chain. As a
-// plugin it bounds the whole Run and stops it. It bounds tokens and time as well, by
-// default as [CallBudgetOptions] says; checked before each call are calls, tokens and
-// time, in this order.
+// plugin it bounds the whole Run and stops it. For other bounds of tokens and time, or none,
+// see [CallBudgetOptions]; checked before each call are calls, tokens and time, in this
+// order.
 //
 // One guard value is one account: put on three agents, the three share it. The
 // count dies with its Run. Every tool call of the model stays answered, so the history

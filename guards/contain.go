@@ -54,7 +54,8 @@ type ContainOptions struct {
 // followers do goes on; [Gaps] and the observers tell what is missing.
 //
 // It needs an agent built by Chain.NewAgent as a child of a workflow agent. A
-// cancelled or expired context is not contained: the whole run is over then.
+// cancelled or expired context is not contained: the whole run is over then. It fails open:
+// what an agent did not do is a gap, and the run goes on without it.
 func Contain() callbacks.Guard { return ContainWith(ContainOptions{}) }
 
 // ContainWith is [Contain] with options.

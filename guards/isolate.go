@@ -34,7 +34,7 @@ func Isolate(question string) callbacks.Guard {
 }
 
 // IsolateFunc is [Isolate] with a question made for each request, from the Run
-// say. An error refuses the call.
+// say. It fails closed: an error of it refuses the call.
 func IsolateFunc(question func(context.Context) (string, error)) callbacks.Guard {
 	g := callbacks.Guard{
 		Name: isolateName,

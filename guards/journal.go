@@ -4,9 +4,7 @@
 package guards
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"sync"
@@ -36,7 +34,7 @@ type JournalOptions struct {
 //	kind     every line has: kind, ts (RFC 3339, UTC), run
 //	run      the first line of a Run
 //	model    invocation, agent, model, served, attempts, tokens_in, tokens_out, tokens_thinking,
-//	         tokens_cached, landed, outcome, guard, code, reason, ms
+//	         tokens_cached, landed, outcome, guard, code, reason, cause, ms
 //	tool     invocation, agent, tool, call_id, args, error, outcome, guard, code, reason,
 //	         cause, ms
 //	approval agent, tool, call_id, decision, by, asked, answered, always: what a person decided
@@ -49,6 +47,8 @@ type JournalOptions struct {
 //	         one for each agent and model or paid tool, before the last line
 //	end      the last line of a Run: status, agent, guard, code, reason, model_calls,
 //	         tool_calls, refusals
+//
+// Of args and always, what JSON has no form for is written as a string: "NaN", "+Inf".
 //
 // tokens_out leaves thinking out where the provider reports it apart. A step that
 // was refused has a refusal line, after its model or tool line where it has one: a
@@ -248,7 +248,7 @@ func (j *journal) toolLine(id string, ev callbacks.Event) toolLine {
 	if err != nil {
 		args = map[string]any{}
 	}
-	_, failed := ev.Result["error"]
+	failed := ev.Result != nil && !succeeded(ev.Result, nil)
 	return toolLine{
 		Kind: "tool", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Tool: j.mask(ev.Tool), CallID: j.mask(ev.CallID),
 		Args: args, Error: failed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
@@ -284,13 +284,13 @@ func (j *journal) cause(err error) string {
 func (j *journal) now() string { return stamp(j.o.Now()) }
 
 func (j *journal) write(line any) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(line)
+	enc, err := lineOf(line)
+	if err != nil {
+		enc, err = lineOf(encodable(line))
+	}
 	if err == nil {
 		j.mu.Lock()
-		_, err = j.o.Writer.Write(buf.Bytes())
+		_, err = j.o.Writer.Write(enc)
 		j.mu.Unlock()
 	}
 	if err != nil && j.o.OnError != nil {

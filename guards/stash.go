@@ -40,7 +40,7 @@ func Stashed(ctx context.Context) map[string]map[string]any {
 }
 
 // Stash keeps the whole structured result of each tool whose name begins with
-// prefix, under "data_" and the rest of the name: in session state, for other
+// prefix, under "data_" and the rest of the name, or the whole name where nothing is left: in session state, for other
 // agents and for people to see, and in the Run, for code that decides: state can be
 // forged by whoever can write to the session.
 //
@@ -54,6 +54,9 @@ func Stash(prefix string) callbacks.Guard {
 			name, ok := strings.CutPrefix(t.Name(), prefix)
 			if !ok || !succeeded(result, err) {
 				return nil, nil
+			}
+			if name == "" {
+				name = t.Name()
 			}
 			// The top level is the chain's copy and later hooks may change it; what hangs
 			// below is replaced by them, never changed.

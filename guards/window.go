@@ -62,7 +62,8 @@ type WindowOptions struct {
 // an estimate of what has come since, at four bytes a token. A count is never summed up.
 //
 // Put it before [Landing], which adds a message of its own, and after [Isolate]. It needs
-// no state of its own for Turns; the place of a cut by Tokens is kept in the Run.
+// no state of its own for Turns; the place of a cut by Tokens is kept in the Run. It fails
+// closed: should it break, the call is refused.
 func Window(turns int) callbacks.Guard { return WindowWith(WindowOptions{Turns: turns}) }
 
 // WindowWith is [Window] with options. A summariser is called inside the chain, so that

@@ -274,3 +274,20 @@ func tear(t *testing.T, path string, bytesOff int) {
 	require.NoError(t, err)
 	require.NoError(t, os.Truncate(path, info.Size()-int64(bytesOff)))
 }
+
+// A line that could not be read again is not written, says so, and is counted as lost.
+func TestWriteRefusesALineThatIsTooLong(t *testing.T) {
+	var out bytes.Buffer
+	w := journal.NewWriter(&out)
+	long := func(n int) []byte { return []byte(`{"a":"` + strings.Repeat("x", n-len(`{"a":""}`)) + `"}`) }
+	const most = journal.MaxLine - 1024
+	_, err := w.Write(long(most + 1))
+	require.ErrorIs(t, err, journal.ErrLongLine)
+	_, err = w.Write(long(most))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	report, err := journal.Verify(&out, journal.VerifyOptions{})
+	require.NoError(t, err)
+	require.True(t, report.OK(), report.Faults)
+	require.EqualValues(t, 1, report.Lost)
+}

@@ -15,7 +15,8 @@ import (
 var (
 	// ErrTornLine is the error of a last line without a line feed.
 	ErrTornLine = errors.New("torn: the last line has no end")
-	// ErrLongLine is the error of a line longer than [MaxLine].
+	// ErrLongLine is the error of a line longer than [MaxLine], and of a Write that would
+	// make one.
 	ErrLongLine = errors.New("the line is too long")
 )
 

@@ -87,11 +87,14 @@ type closeRecord struct {
 	Continues bool   `json:"continues,omitempty"`
 }
 
+// mostOfLine leaves room in a line for what links it.
+const mostOfLine = MaxLine - 1024
+
 // Write writes one line: a JSON object, with or without a line feed. Where it fails the
 // line is lost and counted: the next that can be written has a lost record before it.
 func (j *Writer) Write(p []byte) (int, error) {
 	line := bytes.TrimSuffix(p, []byte("\n"))
-	if len(line) < 3 || len(line) > MaxLine-1024 || line[0] != '{' || bytes.IndexByte(line, '\n') >= 0 || !json.Valid(line) {
+	if len(line) < 3 || line[0] != '{' || bytes.IndexByte(line, '\n') >= 0 || !json.Valid(line) {
 		return 0, ErrNoLine
 	}
 	line = bytes.TrimRight(line, " \t\r")
@@ -100,7 +103,11 @@ func (j *Writer) Write(p []byte) (int, error) {
 	if j.closed {
 		return 0, ErrClosed
 	}
-	if err := j.put(line); err != nil {
+	err := error(ErrLongLine)
+	if len(line) <= mostOfLine {
+		err = j.put(line)
+	}
+	if err != nil {
 		j.unwritten++
 		j.lost++
 		return 0, err
