@@ -218,16 +218,26 @@ func (s *spend) refuse(ctx context.Context, agentName string, err error) error {
 	return refusal
 }
 
+// deniedDetail tells a person which account refused, by how much.
+func deniedDetail(lang text.Lang, d *ledger.DeniedError) string {
+	limit := d.Balance.Limits.Hard
+	if errors.Is(d, ledger.ErrNeedsApproval) {
+		limit = d.Balance.Limits.Soft
+	}
+	return text.Get(lang, text.BudgetDenied, d.Code, string(d.Account), d.Available.String(), limit.String(), d.Need.String(), d.Balance.Spent.String(), d.Balance.Held.String())
+}
+
 func (s *spend) refusal(ctx context.Context, agentName string, err error) *callbacks.Refusal {
 	lang := text.Parse(callbacks.Lang(ctx))
 	var denied *ledger.DeniedError
 	if errors.As(err, &denied) {
+		detail := deniedDetail(lang, denied)
 		if len(s.o.Slices) > 0 {
-			refusal := callbacks.End(CodeBudgetExhausted, text.Get(lang, text.BudgetMoneyAgent)).WithDetail(denied.Error()).WithCause(err).By(spendName)
+			refusal := callbacks.End(CodeBudgetExhausted, text.Get(lang, text.BudgetMoneyAgent)).WithDetail(detail).WithCause(err).By(spendName)
 			callbacks.FellShort(ctx, agentName, refusal)
 			return refusal
 		}
-		return callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetMoney)).WithDetail(denied.Error()).WithCause(err).By(spendName)
+		return callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetMoney)).WithDetail(detail).WithCause(err).By(spendName)
 	}
 	if ctx.Err() != nil {
 		return nil

@@ -44,11 +44,14 @@ func newExplainCommand() *cobra.Command {
 				}
 				return f.explain(cmd.Context(), asJSON, cmd.OutOrStdout())
 			}
+			f.source = "replay:" + replay
+			if len(args) == 0 {
+				return f.whichWasIt(replay)
+			}
 			query, err := f.query(args)
 			if err != nil {
 				return err
 			}
-			f.source = "replay:" + replay
 			return f.watch(cmd.Context(), query, asJSON, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -56,6 +59,29 @@ func newExplainCommand() *cobra.Command {
 	cmd.Flags().StringVar(&replay, "replay", "", "play this recorded run with guards that only watch")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// whichWasIt refuses a replay without a supplier: a recording does not say whose it is.
+func (f *flags) whichWasIt(replay string) error {
+	lang, err := f.language()
+	if err != nil {
+		return err
+	}
+	c, err := f.client()
+	if err != nil {
+		return err
+	}
+	closeSources(c)
+	return refuseIn(lang, text.ExplainWhich, quoted(replay))
+}
+
+// recordCommand makes a recording of the run that dir holds, or of any.
+func recordCommand(dir string) string {
+	query := "SUPPLIER"
+	if r, ok := keptRun(dir); ok {
+		query = quoted(r.Query)
+	}
+	return "duediligence " + query + " --source record:recorded/"
 }
 
 // agentExplanation is what stands on one agent.

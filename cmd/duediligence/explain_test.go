@@ -65,6 +65,22 @@ func TestExplainReplay(t *testing.T) {
 	var got []wouldRefuse
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &got))
 	require.Equal(t, []wouldRefuse{{Agent: "reviewer", Step: "model", Guard: "run_call_budget", Code: "calls_exhausted", Reason: "calls: 7/7"}}, got)
-	require.Equal(t, exitRefused, explain(rec).code, "which supplier?")
-	require.Equal(t, exitRefused, explain(t.TempDir(), "Transports Kervalec").code)
+	which := explain(rec)
+	require.Equal(t, exitRefused, which.code)
+	require.Contains(t, which.stderr, `duediligence explain "Transports Kervalec" --replay `+rec, "the command that was meant")
+
+	out := t.TempDir()
+	require.Equal(t, exitOK, command(t, "-o", out, "Transports Kervalec").code)
+	for _, args := range [][]string{{out}, {out, "Transports Kervalec"}, {out, "--lang", "fr"}} {
+		r = explain(args...)
+		require.Equal(t, exitRefused, r.code)
+		require.Contains(t, r.stderr, "duediligence 'Transports Kervalec' --source record:", args)
+	}
+	for _, dir := range []string{t.TempDir(), filepath.Join(out, "none")} {
+		for _, r := range []result{explain(dir, "Transports Kervalec"), command(t, "--source", "replay:"+dir, "Transports Kervalec")} {
+			require.Equal(t, exitRefused, r.code)
+			require.Contains(t, r.stderr, "holds no recording")
+			require.Contains(t, r.stderr, "--source record:")
+		}
+	}
 }

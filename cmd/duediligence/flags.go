@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -187,6 +188,13 @@ func (f *flags) client() (*sources.Client, error) {
 		*urls[i] = url
 	}
 	c, err := sources.New(o)
+	if errors.Is(err, sources.ErrNoRecording) {
+		lang, lerr := f.language()
+		if lerr != nil {
+			return nil, lerr
+		}
+		return nil, refuseIn(lang, text.NoRecording, dir, recordCommand(dir))
+	}
 	if err != nil {
 		return nil, refuse("%v", err)
 	}

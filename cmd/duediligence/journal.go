@@ -60,9 +60,7 @@ func folderJournalPath(dir string) string {
 	if _, err := os.Stat(beside); err != nil {
 		return kept
 	}
-	var r store.Run
-	data, err := os.ReadFile(filepath.Join(dir, store.Folder, store.RunFile)) //nolint:gosec // the folder is the caller's to choose
-	if err == nil && json.Unmarshal(data, &r) == nil && r.Attempts > 0 && (r.Status == "" || r.Status == string(callbacks.StatusInterrupted)) {
+	if r, ok := keptRun(dir); ok && r.Attempts > 0 && (r.Status == "" || r.Status == string(callbacks.StatusInterrupted)) {
 		return kept // what is beside the report is an earlier run's
 	}
 	return beside

@@ -201,6 +201,12 @@ func finished(s callbacks.Status) bool {
 	return s == callbacks.StatusDone || s == callbacks.StatusLanded
 }
 
+// keptRun reads the run that an output folder holds, which may be under way.
+func keptRun(dir string) (r store.Run, ok bool) {
+	data, err := os.ReadFile(filepath.Join(dir, store.Folder, store.RunFile)) //nolint:gosec // the folder is the caller's to choose
+	return r, err == nil && json.Unmarshal(data, &r) == nil
+}
+
 // keptPath is a file beside a kept run.
 func (f *flags) keptPath(name string) string { return filepath.Join(f.out, store.Folder, name) }
 

@@ -69,8 +69,9 @@ func (f *flags) run(ctx context.Context, query string, stdin io.Reader, stdout, 
 	if err != nil {
 		return err
 	}
-	if _, err := supplier.ParseQuery(query); err != nil {
-		return &exitError{exitRefused, text.Get(lang, text.CmdRefused, err)}
+	var refused *supplier.RefusedError
+	if _, err := supplier.ParseQuery(query); errors.As(err, &refused) {
+		return &exitError{exitRefused, text.Get(lang, text.CmdRefused, whyRefused(refused, lang))}
 	}
 	defer f.shut()
 	return f.begin(ctx, stdin, stdout, stderr, func(ctx context.Context, b *begun) error {

@@ -27,12 +27,42 @@ func (f *flags) unresolved(res supplier.Resolution, client *sources.Client, lang
 		if client.Mode() == sources.ModeSample {
 			return &exitError{exitNotFound, text.Get(lang, text.CmdNotInSample, strings.Join(sources.SampleNames(), ", "))}
 		}
-		return &exitError{exitNotFound, text.Get(lang, text.CmdNotFound, res.Detail)}
+		return &exitError{exitNotFound, text.Get(lang, text.CmdNotFound, whyNobody(res, lang))}
 	case supplier.StatusRefused:
-		return &exitError{exitRefused, text.Get(lang, text.CmdRefused, res.Detail)}
+		return &exitError{exitRefused, text.Get(lang, text.CmdRefused, whyRefused(&supplier.RefusedError{Reason: res.Reason}, lang))}
 	default:
-		return &exitError{exitUnavailable, text.Get(lang, text.CmdUnavailable, res.Detail)}
+		return &exitError{exitUnavailable, text.Get(lang, text.CmdUnavailable, whyNobody(res, lang))}
 	}
+}
+
+// whyRefused says what is wrong with what was typed, and shows it.
+func whyRefused(e *supplier.RefusedError, lang text.Lang) string {
+	var args []any
+	switch e.Reason {
+	case supplier.ReasonTooShort:
+		args = []any{supplier.MinQueryLength}
+	case supplier.ReasonTooLong:
+		args = []any{supplier.MaxQueryLength}
+	case supplier.ReasonBadVATKey:
+		args = []any{e.SIREN}
+	}
+	why := text.Get(lang, text.Key("refused."+string(e.Reason)), args...)
+	if e.Input != "" {
+		why += fmt.Sprintf(" (%q)", e.Input)
+	}
+	return why
+}
+
+// whyNobody says why nobody was identified; what a source itself said follows as it came.
+func whyNobody(res supplier.Resolution, lang text.Lang) string {
+	if res.Reason == supplier.ReasonUnknownName && res.Detail != "" {
+		return text.Get(lang, text.NobodyGLEIFUnread)
+	}
+	why := text.Get(lang, text.Key("nobody."+string(res.Reason)))
+	if res.Status != supplier.StatusNotFound && res.Detail != "" {
+		why += " (" + res.Detail + ")"
+	}
+	return why
 }
 
 // candidates lists who could be meant, each with the command that means it.

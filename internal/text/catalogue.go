@@ -18,6 +18,7 @@ const (
 	ValueUnavailable Key = "guards.value_unavailable"
 	BudgetMoney      Key = "guards.budget.money"
 	BudgetMoneyAgent Key = "guards.budget.money.agent"
+	BudgetDenied     Key = "guards.budget.denied"
 	BudgetNoPrice    Key = "guards.budget.no_price"
 	BudgetNoLedger   Key = "guards.budget.no_ledger"
 	MalformedCall    Key = "guards.malformed_call"
@@ -50,6 +51,7 @@ var catalogue = map[Key]entry{
 	ValueUnavailable: {"value no longer available, ask again", "valeur qui n'est plus disponible, redemande-la"},
 	BudgetMoney:      {"Spend limit reached: run stopped.", "Plafond de dépense atteint : traitement interrompu."},
 	BudgetMoneyAgent: {"Spend limit reached: agent ended.", "Plafond de dépense atteint : agent terminé."},
+	BudgetDenied:     {"%s: account %s has %s left of %s, %s is needed (%s spent, %s held)", "%s : il reste au compte %s %s sur %s, il en faut %s (%s dépensés, %s réservés)"},
 	BudgetNoPrice:    {"The cost of the call can't be bounded: run stopped.", "Le coût de l'appel ne peut pas être borné : traitement interrompu."},
 	BudgetNoLedger:   {"The spend ledger can't be used: run stopped.", "Le registre des dépenses est inutilisable : traitement interrompu."},
 	MalformedCall: {

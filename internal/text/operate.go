@@ -9,6 +9,8 @@ const (
 	JournalHead      Key = "journal.head"
 	ExplainClean     Key = "explain.clean"
 	ExplainWould     Key = "explain.would"
+	ExplainWhich     Key = "explain.which"
+	NoRecording      Key = "explain.no_recording"
 	ExplainNone      Key = "explain.none"
 	JournalWhole     Key = "journal.whole"
 	JournalRecovered Key = "journal.recovered"
@@ -128,6 +130,8 @@ const (
 var operateCatalogue = map[Key]entry{
 	CmdNotSent:       {"Telemetry could not be sent; the run is not affected: %v", "La télémétrie n'a pas pu être envoyée ; l'exécution n'en dépend pas : %v"},
 	ExplainClean:     {"No problem found.", "Aucun problème trouvé."},
+	ExplainWhich:     {"which supplier is it? A recording does not say. Example: duediligence explain \"Transports Kervalec\" --replay %s", "de quel fournisseur s'agit-il ? Un enregistrement ne le dit pas. Exemple : duediligence explain \"Transports Kervalec\" --replay %s"},
+	NoRecording:      {"%s holds no recording of sources. Make one, which asks them again, with: %s", "%s ne contient pas d'enregistrement des sources. En faire un, ce qui les interroge à nouveau : %s"},
 	ExplainWould:     {"would have refused", "aurait refusé"},
 	ExplainNone:      {"Nothing would have been refused.", "Rien n'aurait été refusé."},
 	JournalHead:      {"Journal head: %s. Kept elsewhere, it proves that nothing was cut off or written anew: duediligence journal verify --head.", "Tête du journal : %s. Notée ailleurs, elle prouve que rien n'a été coupé ni réécrit : duediligence journal verify --head."},

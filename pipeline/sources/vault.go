@@ -46,6 +46,9 @@ func openVault(dir string, create bool) (*vault, error) {
 		}
 	}
 	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", ErrNoRecording, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("sources: %w", err)
 	}
@@ -133,12 +136,15 @@ type manifest struct {
 	AsOf       string    `json:"as_of"`
 }
 
+// ErrNoRecording is the error of a folder to replay that holds none.
+var ErrNoRecording = errors.New("sources: the folder holds no recording")
+
 const manifestName = "recording.json"
 
 func (v *vault) readManifest() (manifest, error) {
 	data, err := v.root.ReadFile(manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return manifest{}, errors.New("sources: the folder holds no recording")
+		return manifest{}, ErrNoRecording
 	}
 	if err != nil {
 		return manifest{}, fmt.Errorf("sources: %w", err)
