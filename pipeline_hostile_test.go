@@ -106,8 +106,8 @@ func verdictOf(out *pipeline.Outcome) verdict {
 		Risk: out.Report.Risk, Decision: out.Report.Summary.Decision, Score: out.Report.Summary.Score, Reasons: out.Report.Summary.Reasons,
 		Checks: out.Report.Checks, Findings: map[string][]string{}, Status: out.Result.Status,
 	}
-	if v.Status == callbacks.StatusLanded {
-		v.Status = callbacks.StatusDone // a model that argues with the name may need its last call
+	if v.Status == callbacks.StatusLanded || v.Status == callbacks.StatusCallsExhausted {
+		v.Status = callbacks.StatusDone // a model that argues with the name may need its last call, or one more
 	}
 	for _, e := range out.Report.Evidence {
 		v.Evidence = append(v.Evidence, e.ID+" "+e.Source+" "+e.Date)

@@ -41,6 +41,7 @@ func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
 		return &genai.Content{Role: genai.RoleModel}, nil
 	}
 	if run != nil {
+		run.begin(ctx)
 		run.values.Delete(failureID(placeOf(ctx)))
 	}
 	for _, h := range a.c.h.beforeAgent {
@@ -92,6 +93,9 @@ func (a agentHooks) refuse(ctx agent.Context, run *Run, guard string, err error)
 		ev.Outcome, ev.Guard, ev.Code, ev.Reason, ev.Err = OutcomeRefused, guard, r.Code, r.reason(), r.Unwrap()
 		if isPanic(err) {
 			ev.Outcome = OutcomePanicked
+		}
+		if run != nil {
+			run.cutShort(ev.place(), guard, r)
 		}
 		if run != nil && (r.scope == scopeRun || run.refusedAgain(ev.place())) {
 			ev.Stop = run.stop(ev.Agent, guard, r)

@@ -130,7 +130,8 @@ func TestRefusalsWithWorkInBetweenAreNoStorm(t *testing.T) {
 	out := play(t, loop, agent.StreamingModeNone)
 	require.NoError(t, out.err)
 	require.Equal(t, 10, m.Calls())
-	require.Equal(t, callbacks.StatusDone, out.run.Outcome().Status)
+	require.Nil(t, out.run.Stopped())
+	require.Equal(t, callbacks.StatusDenied, out.run.Outcome().Status, "the last round was refused")
 }
 
 func TestLandedIsToldAndIsTheRunsStatus(t *testing.T) {

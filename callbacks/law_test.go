@@ -10,6 +10,8 @@ import (
 	"iter"
 	"maps"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -706,16 +708,79 @@ func TestRunClose(t *testing.T) {
 	require.Equal(t, callbacks.StatusTimeExhausted, run.Outcome().Status)
 }
 
+// A run is interrupted, or out of time, where its caller's context is; an error that only
+// looks like it, of one call's own timeout say, is a failure.
 func TestOutcomeOfErrors(t *testing.T) {
-	for want, err := range map[callbacks.Status]error{
-		callbacks.StatusInterrupted:   context.Canceled,
-		callbacks.StatusTimeExhausted: context.DeadlineExceeded,
-		callbacks.StatusFailed:        errors.New("x"),
+	live := t.Context()
+	gone, cancelGone := context.WithCancel(live)
+	cancelGone()
+	late, cancelLate := context.WithTimeout(live, time.Nanosecond)
+	defer cancelLate()
+	<-late.Done()
+	for name, tc := range map[string]struct {
+		ctx  context.Context
+		err  error
+		want callbacks.Status
+	}{
+		"the caller went away":         {gone, context.Canceled, callbacks.StatusInterrupted},
+		"the caller's time is up":      {late, context.DeadlineExceeded, callbacks.StatusTimeExhausted},
+		"a call was cancelled":         {live, context.Canceled, callbacks.StatusFailed},
+		"a call's own time was up":     {live, context.DeadlineExceeded, callbacks.StatusFailed},
+		"something else, and late":     {late, errors.New("x"), callbacks.StatusFailed},
+		"something else":               {live, errors.New("x"), callbacks.StatusFailed},
+		"a call was late, caller gone": {gone, context.DeadlineExceeded, callbacks.StatusFailed},
 	} {
-		_, run := callbacks.Start(t.Context())
-		for range run.Events(func(yield func(*session.Event, error) bool) { yield(nil, fmt.Errorf("wrapped: %w", err)) }) {
+		t.Run(name, func(t *testing.T) {
+			_, run := callbacks.Start(tc.ctx)
+			for range run.Events(func(yield func(*session.Event, error) bool) { yield(nil, fmt.Errorf("wrapped: %w", tc.err)) }) {
+			}
+			require.Equal(t, tc.want, run.Outcome().Status)
+		})
+	}
+}
+
+// The same, of a whole run under each kind of root, with a context that the caller made
+// after the Run was started.
+func TestOutcomeOfARunThatIsCutOff(t *testing.T) {
+	for name, tc := range map[string]struct {
+		call func(ctx context.Context, cancel context.CancelFunc) error
+		want callbacks.Status
+	}{
+		"the caller goes away": {func(ctx context.Context, cancel context.CancelFunc) error { cancel(); return ctx.Err() }, callbacks.StatusInterrupted},
+		"the caller's time is up": {func(ctx context.Context, _ context.CancelFunc) error {
+			<-ctx.Done()
+			return fmt.Errorf("post: %w", ctx.Err())
+		}, callbacks.StatusTimeExhausted},
+		"a call is cancelled":  {func(context.Context, context.CancelFunc) error { return context.Canceled }, callbacks.StatusFailed},
+		"a call's time is up":  {func(context.Context, context.CancelFunc) error { return context.DeadlineExceeded }, callbacks.StatusFailed},
+		"all is well":          {func(context.Context, context.CancelFunc) error { return nil }, callbacks.StatusDone},
+		"the model is cut off": {func(context.Context, context.CancelFunc) error { return callbacks.End("calls_exhausted", "enough") }, callbacks.StatusCallsExhausted},
+	} {
+		for root, mk := range roots(t) {
+			t.Run(name+"/"+root, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, run := callbacks.Start(t.Context())
+					defer run.Close()
+					ctx, cancel := context.WithTimeout(ctx, time.Minute)
+					defer cancel()
+					m := modelFunc(func(ctx context.Context, _ *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
+						if err := tc.call(ctx, cancel); err != nil {
+							yield(nil, err)
+							return
+						}
+						yield(say("answer"), nil)
+					})
+					r, err := runner.New(runner.Config{
+						AppName: "test", Agent: mk(build(t, callbacks.New(allow("a")), llmagent.Config{Model: m})),
+						SessionService: session.InMemoryService(), AutoCreateSession: true,
+					})
+					require.NoError(t, err)
+					for range run.Events(r.Run(ctx, "u", "s", genai.NewContentFromText("question", genai.RoleUser), agent.RunConfig{})) {
+					}
+					require.Equal(t, tc.want, run.Outcome().Status)
+				})
+			})
 		}
-		require.Equal(t, want, run.Outcome().Status)
 	}
 }
 

@@ -61,6 +61,7 @@ func (c *Chain) newModelStep(ctx agent.Context, asPlugin bool) *modelStep {
 	if ctx != nil {
 		s.ev.Invocation, s.ev.Agent, s.ev.Branch = ctx.InvocationID(), ctx.AgentName(), ctx.Branch()
 		if s.run != nil {
+			s.run.begin(ctx)
 			s.run.values.Store(c.stepID(ctx, s.ev.Agent), s)
 		}
 	}
@@ -234,6 +235,9 @@ func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error
 			return s.finish(ctx, CopyResponse(resp))
 		}
 	}
+	if s.run != nil {
+		s.run.dropped(s.ev.place(), cause)
+	}
 	s.tell(ctx)
 	return nil
 }
@@ -287,6 +291,9 @@ func (s *modelStep) refuse(guard string, r *Refusal, err error) *model.LLMRespon
 	if isPanic(err) {
 		s.ev.Outcome = OutcomePanicked
 	}
+	if s.run != nil && r.scope != scopeFailure {
+		s.run.cutShort(s.ev.place(), guard, r)
+	}
 	if s.run != nil && s.ev.Outcome == OutcomeRefused {
 		if r.scope == scopeRun || s.attempts.Load() == 0 && s.run.refusedAgain(s.ev.place()) {
 			s.ev.Stop = s.run.stop(s.ev.Agent, guard, r)
@@ -323,6 +330,9 @@ func (s *modelStep) tell(ctx agent.Context) {
 		return
 	}
 	s.ev.Attempt = int(s.attempts.Load())
+	if s.run != nil && (s.ev.Outcome == OutcomeAllowed || s.ev.Outcome == OutcomeReplaced) {
+		s.run.wentOn(s.ev.place())
+	}
 	if s.run != nil && s.ev.Attempt > 0 {
 		s.run.progressed(s.ev.place())
 		s.ev.Landed = s.run.landedAt(s.ev.place())

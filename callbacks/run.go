@@ -6,13 +6,9 @@ package callbacks
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"google.golang.org/adk/v2/session"
 
 	"github.com/gardefou/gardefou/internal/text"
 )
@@ -31,8 +27,14 @@ type Run struct {
 	// short is why an agent was cut short while the Run went on.
 	short atomic.Pointer[stop]
 
-	mu       sync.Mutex
-	failure  error
+	mu      sync.Mutex
+	failure error
+	// ended is the caller's context's error at the time of failure.
+	ended error
+	// callers are the contexts that the run was started with: the one given to Start, and
+	// the one that the first hook had, which may have got a deadline since.
+	callers  []context.Context
+	line     mainLine
 	onClose  []func()
 	closed   bool
 	refusals map[string]*Refusal // texts of refused model steps, as rendered
@@ -62,6 +64,7 @@ func Start(ctx context.Context) (context.Context, *Run) { return StartWith(ctx, 
 func StartWith(ctx context.Context, o StartOptions) (context.Context, *Run) {
 	run := newRun()
 	run.lang = text.Parse(o.Lang)
+	run.callers = []context.Context{ctx}
 	return run.Context(ctx), run
 }
 
@@ -154,152 +157,6 @@ func (r *Run) Close() {
 	r.mu.Unlock()
 	for i := len(fs) - 1; i >= 0; i-- {
 		fs[i]()
-	}
-}
-
-// Events passes on the events of a runner and ends when the Run was stopped: steps
-// in flight finish, so that every call is answered and the stored history stays one
-// a provider accepts, but no agent can go round an endless loop of refusals. It does
-// not end at a denied call, an ended agent or a failed branch.
-//
-// Use it around Runner.Run:
-//
-//	for ev, err := range run.Events(r.Run(ctx, user, session, msg, cfg)) { … }
-func (r *Run) Events(events iter.Seq2[*session.Event, error]) iter.Seq2[*session.Event, error] {
-	return func(yield func(*session.Event, error) bool) {
-		open := make(map[string]struct{})
-		idle, after := 0, 0
-		for ev, err := range events {
-			if err != nil {
-				r.fail(err)
-			}
-			answerCalls(open, ev)
-			if !yield(ev, err) {
-				return
-			}
-			if r.stopped.Load() == nil {
-				continue
-			}
-			if saysNothing(ev) {
-				idle++
-			}
-			// The second bound is for a call that is never answered, that of a
-			// long-running tool say.
-			if after++; idle >= maxIdleEvents && len(open) == 0 || after >= maxEventsAfterStop {
-				return
-			}
-		}
-	}
-}
-
-const (
-	maxIdleEvents      = 8
-	maxEventsAfterStop = 1000
-)
-
-// saysNothing reports whether an event is what a refused agent leaves: no work.
-func saysNothing(ev *session.Event) bool {
-	return ev == nil || ev.Content == nil || len(ev.Content.Parts) == 0 || IsRefusalEvent(ev)
-}
-
-func answerCalls(open map[string]struct{}, ev *session.Event) {
-	if ev == nil || ev.Partial || ev.Content == nil {
-		return
-	}
-	for _, p := range ev.Content.Parts {
-		switch {
-		case p == nil:
-		case p.FunctionCall != nil:
-			open[p.FunctionCall.ID] = struct{}{}
-		case p.FunctionResponse != nil:
-			delete(open, p.FunctionResponse.ID)
-		}
-	}
-	for _, id := range ev.LongRunningToolIDs {
-		delete(open, id)
-	}
-}
-
-func (r *Run) fail(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.failure == nil {
-		r.failure = err
-	}
-}
-
-// Status is how a Run ended: a closed set.
-type Status string
-
-// The statuses of a Run. Landed is done, with an agent that had to answer on the last
-// call it had.
-const (
-	StatusDone            Status = "done"
-	StatusLanded          Status = "landed"
-	StatusCallsExhausted  Status = "calls_exhausted"
-	StatusTokensExhausted Status = "tokens_exhausted"
-	StatusTimeExhausted   Status = "time_exhausted"
-	StatusBudgetExhausted Status = "budget_exhausted"
-	StatusLoopDetected    Status = "loop_detected"
-	StatusDenied          Status = "denied"
-	StatusFailed          Status = "failed"
-	StatusInterrupted     Status = "interrupted"
-)
-
-// statusOf maps a refusal to the status of what it ends: the one it says itself, a code
-// that is a status, else "denied".
-func statusOf(r *Refusal) Status {
-	if r.status != "" {
-		return r.status
-	}
-	switch s := Status(r.Code); s {
-	case StatusCallsExhausted, StatusTokensExhausted, StatusTimeExhausted, StatusBudgetExhausted, StatusLoopDetected, StatusFailed, StatusInterrupted:
-		return s
-	default:
-		return StatusDenied
-	}
-}
-
-// Result is how a Run ended and why.
-type Result struct {
-	Status Status
-	// Agent and Guard are where a stop was decided; empty otherwise.
-	Agent string
-	Guard string
-	Code  string
-	// Reason is the reason with its figures.
-	Reason string
-	// Err is the error that ended the Run, if one did.
-	Err error
-}
-
-// Outcome returns how the Run stands now; after the run, how it ended.
-func (r *Run) Outcome() Result {
-	if s := r.stopped.Load(); s != nil {
-		return s.result()
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case r.failure == nil && r.short.Load() != nil:
-		return r.short.Load().result()
-	case r.failure == nil && r.landed.Load():
-		return Result{Status: StatusLanded}
-	case r.failure == nil:
-		return Result{Status: StatusDone}
-	case errors.Is(r.failure, context.Canceled):
-		return Result{Status: StatusInterrupted, Err: r.failure}
-	case errors.Is(r.failure, context.DeadlineExceeded):
-		return Result{Status: StatusTimeExhausted, Err: r.failure}
-	default:
-		return Result{Status: StatusFailed, Err: r.failure}
-	}
-}
-
-func (s *stop) result() Result {
-	return Result{
-		Status: statusOf(s.refusal), Agent: s.agent, Guard: s.guard,
-		Code: s.refusal.Code, Reason: s.refusal.reason(), Err: s.refusal.Unwrap(),
 	}
 }
 

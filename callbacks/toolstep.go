@@ -140,6 +140,9 @@ func (s *toolStep) refuse(guard string, r *Refusal, err error) map[string]any {
 		}
 	}
 	if s.ctx != nil && r.scope != scopeCall {
+		if s.run != nil {
+			s.run.cutShort(s.ev.place(), guard, r)
+		}
 		if actions := s.ctx.Actions(); actions != nil {
 			// A final event is what ends an ADK agent from a tool; escalating is what
 			// ends a LoopAgent.

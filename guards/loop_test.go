@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -73,7 +74,11 @@ func TestLoopMatrix(t *testing.T) {
 					require.NoError(t, tr.Err)
 					require.Len(t, tr.Tools[0].(*callbackstest.FakeTool).Calls(), tc.ran)
 					require.Equal(t, tc.codes, codesOf(tr.Told))
-					require.Equal(t, callbacks.StatusDone, tr.Run.Outcome().Status)
+					want := callbacks.StatusDone
+					if slices.Contains(tc.codes, detected) {
+						want = ofAgent(tr.Cell, callbacks.StatusLoopDetected)
+					}
+					require.Equal(t, want, tr.Run.Outcome().Status)
 				},
 			}.Run(t)
 		})

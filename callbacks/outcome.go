@@ -1,0 +1,128 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks
+
+import (
+	"context"
+	"errors"
+)
+
+func (r *Run) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failure == nil {
+		r.failure, r.ended = err, r.callersEnd()
+	}
+}
+
+// dropped keeps the error of an agent's model that ADK may not hand on: under an LLM agent
+// as the root a run ends without an error where one was cancelled.
+func (r *Run) dropped(p place, err error) {
+	if !errors.Is(err, context.Canceled) {
+		return
+	}
+	status := StatusFailed
+	r.mu.Lock()
+	if errors.Is(r.callersEnd(), context.Canceled) {
+		status = StatusInterrupted
+	}
+	r.mu.Unlock()
+	r.cutShort(p, "", End(string(status), CodeModelFailed).WithCause(err))
+}
+
+// callersEnd returns why the caller's context is over, or nil. r.mu is held.
+func (r *Run) callersEnd() error {
+	for _, ctx := range r.callers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Status is how a Run ended: a closed set.
+type Status string
+
+// The statuses of a Run. Landed is done, with an agent that had to answer on the last
+// call it had.
+const (
+	StatusDone            Status = "done"
+	StatusLanded          Status = "landed"
+	StatusCallsExhausted  Status = "calls_exhausted"
+	StatusTokensExhausted Status = "tokens_exhausted"
+	StatusTimeExhausted   Status = "time_exhausted"
+	StatusBudgetExhausted Status = "budget_exhausted"
+	StatusLoopDetected    Status = "loop_detected"
+	StatusDenied          Status = "denied"
+	StatusFailed          Status = "failed"
+	StatusInterrupted     Status = "interrupted"
+)
+
+// statusOf maps a refusal to the status of what it ends: the one it says itself, a code
+// that is a status, else "denied".
+func statusOf(r *Refusal) Status {
+	if r.status != "" {
+		return r.status
+	}
+	switch s := Status(r.Code); s {
+	case StatusCallsExhausted, StatusTokensExhausted, StatusTimeExhausted, StatusBudgetExhausted, StatusLoopDetected, StatusFailed, StatusInterrupted:
+		return s
+	default:
+		return StatusDenied
+	}
+}
+
+// Result is how a Run ended and why.
+type Result struct {
+	Status Status
+	// Agent and Guard are where it was decided that the run, or the agent that worked last,
+	// ends; empty where nothing was.
+	Agent string
+	Guard string
+	Code  string
+	// Reason is the reason with its figures.
+	Reason string
+	// Err is the error that ended the Run, if one did.
+	Err error
+}
+
+// Outcome returns how the Run stands now; after the run, how it ended: why it was stopped;
+// else the error it ended with; else what [FellShort] said; else why a guard ended the agent
+// that worked last; else done.
+//
+// The agent that worked last is one on the main line of the run, the root and whatever
+// sequences and loops run one after the other. An agent that was cut short and has a
+// follower, works in a parallel branch or is used as a tool leaves the run as it is: somebody
+// goes on without it. An error is StatusInterrupted or StatusTimeExhausted only where the
+// context of the caller was cancelled or ran out, and StatusFailed else.
+func (r *Run) Outcome() Result {
+	if s := r.stopped.Load(); s != nil {
+		return s.result()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.failure == nil && r.short.Load() != nil:
+		return r.short.Load().result()
+	case r.failure == nil && r.line.cut() != nil:
+		return r.line.cut().result()
+	case r.failure == nil && r.landed.Load():
+		return Result{Status: StatusLanded}
+	case r.failure == nil:
+		return Result{Status: StatusDone}
+	case errors.Is(r.failure, context.Canceled) && errors.Is(r.ended, context.Canceled):
+		return Result{Status: StatusInterrupted, Err: r.failure}
+	case errors.Is(r.failure, context.DeadlineExceeded) && errors.Is(r.ended, context.DeadlineExceeded):
+		return Result{Status: StatusTimeExhausted, Err: r.failure}
+	default:
+		return Result{Status: StatusFailed, Err: r.failure}
+	}
+}
+
+func (s *stop) result() Result {
+	return Result{
+		Status: statusOf(s.refusal), Agent: s.agent, Guard: s.guard,
+		Code: s.refusal.Code, Reason: s.refusal.reason(), Err: s.refusal.Unwrap(),
+	}
+}
