@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/redact"
 )
 
@@ -18,6 +19,9 @@ import (
 type JournalOptions struct {
 	// Writer gets one whole line a Write. Required. The journal does not close it.
 	Writer io.Writer
+	// AttemptOf names what the Runs are attempts of, where one that was stopped is resumed by
+	// another: they then count as one. Empty means that each Run is on its own.
+	AttemptOf string
 	// Redactor masks arguments, reasons and errors. Nil masks e-mail addresses and
 	// IBANs with English labels, whatever the language of the Run.
 	Redactor *redact.Redactor
@@ -32,11 +36,11 @@ type JournalOptions struct {
 // below and frozen:
 //
 //	kind     every line has: kind, ts (RFC 3339, UTC), run
-//	run      the first line of a Run
+//	run      the first line of a Run: attempt_of
 //	model    invocation, agent, model, served, attempts, tokens_in, tokens_out, tokens_thinking,
-//	         tokens_cached, landed, outcome, guard, code, reason, cause, ms
-//	tool     invocation, agent, tool, call_id, args, error, outcome, guard, code, reason,
-//	         cause, ms
+//	         tokens_cached, charged, landed, outcome, guard, code, reason, cause, ms
+//	tool     invocation, agent, tool, call_id, args, charged, error, outcome, guard,
+//	         code, reason, cause, ms
 //	approval agent, tool, call_id, decision, by, asked, answered, always: what a person decided
 //	         about a tool call, before its tool line
 //	prefix   agent, call, part, tool, at, before, after: a prompt that changed, before its
@@ -49,6 +53,9 @@ type JournalOptions struct {
 //	         tool_calls, refusals
 //
 // Of args and always, what JSON has no form for is written as a string: "NaN", "+Inf".
+//
+// charged, in a model or tool line, is what was charged to the agent since its last such line,
+// in USD, as a string: what a Run cost that was killed before its spend lines.
 //
 // tokens_out leaves thinking out where the provider reports it apart. A step that
 // was refused has a refusal line, after its model or tool line where it has one: a
@@ -93,52 +100,57 @@ type journalRun struct {
 	modelCalls, toolCalls, refusals int
 	// approvals and prefixes are the decisions and the changed prompts that were written.
 	approvals, prefixes int
+	// told is what the lines so far say was charged, by agent.
+	told map[string]ledger.Nano
 }
 
 type runLine struct {
-	Kind string `json:"kind"`
-	TS   string `json:"ts"`
-	Run  string `json:"run"`
+	Kind      string `json:"kind"`
+	TS        string `json:"ts"`
+	Run       string `json:"run"`
+	AttemptOf string `json:"attempt_of,omitempty"`
 }
 
 type modelLine struct {
-	Kind       string `json:"kind"`
-	TS         string `json:"ts"`
-	Run        string `json:"run"`
-	Invocation string `json:"invocation"`
-	Agent      string `json:"agent"`
-	Model      string `json:"model"`
-	Served     string `json:"served,omitempty"`
-	Attempts   int    `json:"attempts"`
-	In         int32  `json:"tokens_in"`
-	Out        int32  `json:"tokens_out"`
-	Thinking   int32  `json:"tokens_thinking"`
-	Cached     int32  `json:"tokens_cached"`
-	Landed     bool   `json:"landed"`
-	Outcome    string `json:"outcome"`
-	Guard      string `json:"guard,omitempty"`
-	Code       string `json:"code,omitempty"`
-	Reason     string `json:"reason,omitempty"`
-	Cause      string `json:"cause,omitempty"`
-	MS         int64  `json:"ms"`
+	Kind       string      `json:"kind"`
+	TS         string      `json:"ts"`
+	Run        string      `json:"run"`
+	Invocation string      `json:"invocation"`
+	Agent      string      `json:"agent"`
+	Model      string      `json:"model"`
+	Served     string      `json:"served,omitempty"`
+	Attempts   int         `json:"attempts"`
+	In         int32       `json:"tokens_in"`
+	Out        int32       `json:"tokens_out"`
+	Thinking   int32       `json:"tokens_thinking"`
+	Cached     int32       `json:"tokens_cached"`
+	Charged    ledger.Nano `json:"charged,omitzero"`
+	Landed     bool        `json:"landed"`
+	Outcome    string      `json:"outcome"`
+	Guard      string      `json:"guard,omitempty"`
+	Code       string      `json:"code,omitempty"`
+	Reason     string      `json:"reason,omitempty"`
+	Cause      string      `json:"cause,omitempty"`
+	MS         int64       `json:"ms"`
 }
 
 type toolLine struct {
-	Kind       string `json:"kind"`
-	TS         string `json:"ts"`
-	Run        string `json:"run"`
-	Invocation string `json:"invocation"`
-	Agent      string `json:"agent"`
-	Tool       string `json:"tool"`
-	CallID     string `json:"call_id"`
-	Args       any    `json:"args"`
-	Error      bool   `json:"error"`
-	Outcome    string `json:"outcome"`
-	Guard      string `json:"guard,omitempty"`
-	Code       string `json:"code,omitempty"`
-	Reason     string `json:"reason,omitempty"`
-	Cause      string `json:"cause,omitempty"`
-	MS         int64  `json:"ms"`
+	Kind       string      `json:"kind"`
+	TS         string      `json:"ts"`
+	Run        string      `json:"run"`
+	Invocation string      `json:"invocation"`
+	Agent      string      `json:"agent"`
+	Tool       string      `json:"tool"`
+	CallID     string      `json:"call_id"`
+	Args       any         `json:"args"`
+	Charged    ledger.Nano `json:"charged,omitzero"`
+	Error      bool        `json:"error"`
+	Outcome    string      `json:"outcome"`
+	Guard      string      `json:"guard,omitempty"`
+	Code       string      `json:"code,omitempty"`
+	Reason     string      `json:"reason,omitempty"`
+	Cause      string      `json:"cause,omitempty"`
+	MS         int64       `json:"ms"`
 }
 
 type refusalLine struct {
@@ -185,7 +197,7 @@ func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
 	if run != nil {
 		id = run.ID()
 		state.begin.Do(func() {
-			j.write(runLine{"run", j.now(), id})
+			j.write(runLine{"run", j.now(), id, j.o.AttemptOf})
 			run.OnClose(func() { j.end(run, state) })
 		})
 	}
@@ -195,12 +207,12 @@ func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
 	case callbacks.StepModel:
 		j.changedPrompts(run, state)
 		if ev.Attempt > 0 || !refused {
-			j.write(j.modelLine(id, ev))
+			j.write(j.modelLine(id, ev, state.charged(run, ev.Agent)))
 		}
 	case callbacks.StepTool:
 		j.approvals(run, state)
 		if ev.Outcome != callbacks.OutcomeWouldRefuse {
-			j.write(j.toolLine(id, ev))
+			j.write(j.toolLine(id, ev, state.charged(run, ev.Agent)))
 		}
 	}
 	if refused || ev.Step == callbacks.StepAgent && ev.Outcome != callbacks.OutcomeAllowed {
@@ -209,6 +221,22 @@ func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
 			ev.Guard, ev.Code, j.mask(ev.Reason), j.cause(ev.Err), string(ev.Outcome), ev.Stop,
 		})
 	}
+}
+
+// charged returns what was charged to an agent and no line has told yet.
+func (s *journalRun) charged(run *callbacks.Run, agentName string) ledger.Nano {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := spendBooksKey.In(run).charged(agentName)
+	more := all - s.told[agentName]
+	if more == 0 {
+		return 0
+	}
+	if s.told == nil {
+		s.told = make(map[string]ledger.Nano)
+	}
+	s.told[agentName] = all
+	return more
 }
 
 func isRefused(o callbacks.Outcome) bool {
@@ -231,10 +259,10 @@ func (s *journalRun) count(ev callbacks.Event, refused bool) {
 	}
 }
 
-func (j *journal) modelLine(id string, ev callbacks.Event) modelLine {
+func (j *journal) modelLine(id string, ev callbacks.Event, charged ledger.Nano) modelLine {
 	l := modelLine{
 		Kind: "model", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Model: ev.Model, Served: ev.ServedModel,
-		Attempts: ev.Attempt, Landed: ev.Landed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
+		Attempts: ev.Attempt, Charged: charged, Landed: ev.Landed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
 		Cause: j.cause(ev.Err), MS: ev.Duration.Milliseconds(),
 	}
 	if u := ev.Usage; u != nil {
@@ -243,7 +271,7 @@ func (j *journal) modelLine(id string, ev callbacks.Event) modelLine {
 	return l
 }
 
-func (j *journal) toolLine(id string, ev callbacks.Event) toolLine {
+func (j *journal) toolLine(id string, ev callbacks.Event, charged ledger.Nano) toolLine {
 	args, _, err := j.o.Redactor.Value(ev.Args)
 	if err != nil {
 		args = map[string]any{}
@@ -251,7 +279,7 @@ func (j *journal) toolLine(id string, ev callbacks.Event) toolLine {
 	failed := ev.Result != nil && !succeeded(ev.Result, nil)
 	return toolLine{
 		Kind: "tool", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Tool: j.mask(ev.Tool), CallID: j.mask(ev.CallID),
-		Args: args, Error: failed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
+		Args: args, Charged: charged, Error: failed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
 		Cause: j.cause(ev.Err), MS: ev.Duration.Milliseconds(),
 	}
 }

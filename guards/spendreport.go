@@ -104,3 +104,16 @@ func SpendRefused(ctx context.Context) (refusal *callbacks.Refusal, denied *ledg
 	defer b.mu.Unlock()
 	return b.refused, b.denied
 }
+
+// charged is what one agent was charged so far.
+func (b *spendBooks) charged(agentName string) ledger.Nano {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var sum ledger.Nano
+	for k, line := range b.lines {
+		if k[0] == agentName {
+			sum += line.Charged
+		}
+	}
+	return sum
+}

@@ -64,6 +64,9 @@ type Options struct {
 	// called when a line can't be written; nil ignores it.
 	Journal      io.Writer
 	JournalError func(error)
+	// AttemptOf names, in the journal, the run that every run of this pipeline is an attempt of;
+	// empty means that each is on its own.
+	AttemptOf string
 	// Observe is told of every step as it ends, by several goroutines. Nil means
 	// nobody.
 	Observe func(callbacks.Event)
@@ -119,7 +122,7 @@ func New(o Options) (*Pipeline, error) {
 		Spend: o.Spend, Telemetry: o.Telemetry, AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, Monitor: o.Monitor, Replay: o.Replay, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
 	}
 	if o.Journal != nil {
-		to.Journal = guards.JournalWith(guards.JournalOptions{Writer: o.Journal, OnError: o.JournalError})
+		to.Journal = guards.JournalWith(guards.JournalOptions{Writer: o.Journal, OnError: o.JournalError, AttemptOf: o.AttemptOf})
 	}
 	to.Observe = observer(o.Observe)
 	team, err := agents.New(to)

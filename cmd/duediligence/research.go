@@ -128,7 +128,7 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 		if err != nil {
 			return keptError(p.lang, f.out, err)
 		}
-		o.Sessions, o.Session, o.Replay = f.kept.Sessions(), session, recorded.Replay(agents.LookupPrefix)
+		o.Sessions, o.Session, o.Replay, o.AttemptOf = f.kept.Sessions(), session, recorded.Replay(agents.LookupPrefix), f.kept.Run().ID
 		if n := recorded.Answers(); n > 0 {
 			p.line("%s", text.Get(p.lang, text.CmdResumed, n))
 		} else if f.kept.Run().Attempts > 1 {

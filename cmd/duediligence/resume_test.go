@@ -22,6 +22,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ import (
 	"google.golang.org/adk/v2/model"
 
 	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/internal/redistest"
 	"github.com/gardefou/gardefou/internal/standin"
@@ -389,4 +391,58 @@ func TestResumeAfterKill(t *testing.T) {
 		require.LessOrEqual(t, b.Used(), b.Limits.Hard)
 	}
 	t.Logf("%d runs, %d kills, %d calls each, %d calls paid again", rounds, killed, calls, repeated)
+}
+
+// However often a run was stopped or killed, its page and its figures tell what all attempts
+// cost, each agent once, and count the run as one.
+func TestThePageSumsTheAttempts(t *testing.T) {
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	undisturbed := t.TempDir()
+	free := standin.Gemini(t, offline.Model{}, nil)
+	require.Equal(t, exitOK, command(t, runArgs(free.URL, undisturbed, "--budget", "1")...).code)
+
+	var killed atomic.Bool
+	reached := make(chan struct{})
+	s := standin.Gemini(t, offline.Model{}, func(n int, _ http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if n == 6 && killed.CompareAndSwap(false, true) {
+			close(reached)
+			<-r.Context().Done()
+			return true
+		}
+		return false
+	})
+	dir := t.TempDir()
+	cmd, out := start(t, runArgs(s.URL, dir, "--budget", "1")...)
+	<-reached
+	require.Eventually(t, func() bool { // until the journal tells of the answers before
+		return strings.Count(file(t, dir, store.Folder, journalName), `"charged":`) >= 6
+	}, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait(), out)
+
+	stopped := command(t, "resume", dir, "--max-calls", "1")
+	require.Equal(t, exitExhausted, stopped.code, stopped.stderr)
+	done := command(t, "resume", dir, "--max-calls", "25")
+	require.Equal(t, exitOK, done.code, done.stderr)
+
+	stats := func(dir string) journal.Stats {
+		s, err := journal.Count(journal.FileEntries(filepath.Join(dir, journalName)))
+		require.NoError(t, err)
+		return s
+	}
+	got, want := stats(dir), stats(undisturbed)
+	require.Equal(t, map[string]int{"done": 1}, got.Runs.ByStatus)
+	bill, err := s.Bill("gemini", "gemini-2.5-flash")
+	require.NoError(t, err)
+	require.InDelta(t, bill.USD(), float64(got.Charged)/1e9, 1e-8, "the call that was under way was not answered, nor billed")
+	for i, a := range got.Agents {
+		require.Equal(t, want.Agents[i].Suggested, a.Suggested, a.Agent)
+	}
+	page := file(t, dir, runpage.IndexFile)
+	require.Contains(t, page, `<th>total</th><td class="n">8</td>`)
+	require.Contains(t, page, `<td class="n">`+got.Charged.String()+"</td></tr></tfoot>")
+	for _, a := range got.Agents {
+		require.Equal(t, 1, strings.Count(page, "<tr><td>"+a.Agent+"</td>"))
+	}
+	require.Regexp(t, `(?s)s: unfinished<.*s: calls exhausted<.*s: done<`, page)
 }

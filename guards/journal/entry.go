@@ -32,7 +32,9 @@ type Entry struct {
 	Kind string    `json:"kind"`
 	TS   time.Time `json:"ts"`
 	Run  string    `json:"run"`
-	Seq  uint64    `json:"seq"`
+	// AttemptOf, in a run line, names what the run is an attempt of.
+	AttemptOf string `json:"attempt_of"`
+	Seq       uint64 `json:"seq"`
 
 	Invocation string `json:"invocation"`
 	Agent      string `json:"agent"`

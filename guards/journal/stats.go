@@ -97,11 +97,13 @@ type GuardStats struct {
 
 const slowest = 10
 
-// Count reads a journal and returns its figures. Memory does not grow with the number of
-// runs that have ended. A line that can't be read is counted; any other error is returned.
+// Count reads a journal and returns its figures. The attempts of a run that was resumed count
+// as one run, which ended as the last of them. Memory does not grow with the number of runs
+// that have ended, but for those that can be resumed. A line that can't be read is counted;
+// any other error is returned.
 func Count(entries iter.Seq2[Entry, error]) (Stats, error) {
 	c := counter{
-		open: make(map[string]map[string]int), status: make(map[string]int),
+		open: make(map[string]*openRun), kept: make(map[string]*openRun), status: make(map[string]int),
 		agents: make(map[string]*AgentStats), tools: make(map[string]*ToolStats), guards: make(map[GuardStats]int),
 	}
 	for e, err := range entries {
@@ -120,7 +122,8 @@ func Count(entries iter.Seq2[Entry, error]) (Stats, error) {
 
 type counter struct {
 	s      Stats
-	open   map[string]map[string]int // run, agent: model calls
+	open   map[string]*openRun // by run
+	kept   map[string]*openRun // by what they are attempts of
 	status map[string]int
 	agents map[string]*AgentStats
 	tools  map[string]*ToolStats
@@ -145,24 +148,40 @@ func (c *counter) tool(name string) *ToolStats {
 	return t
 }
 
-// turns notes that the agent made calls in the run.
-func (c *counter) turns(e Entry, calls int) {
-	run := c.open[e.Run]
-	if run == nil {
-		run = make(map[string]int)
-		c.open[e.Run] = run
+// openRun is a run whose end is not known yet.
+type openRun struct {
+	attemptOf string
+	status    string
+	calls     map[string]int // of its model, by agent
+	// spent are the agents whose spend lines were read, charged what steps of the others say.
+	spent   map[string]bool
+	charged map[[2]string]ledger.Nano // by agent and model or tool
+}
+
+func (c *counter) run(id string) *openRun {
+	r := c.open[id]
+	if r == nil {
+		r = &openRun{calls: make(map[string]int), spent: make(map[string]bool), charged: make(map[[2]string]ledger.Nano)}
+		c.open[id] = r
 	}
-	run[e.Agent] += calls
+	return r
+}
+
+// step notes that the agent made a step, with calls of its model, in the run.
+func (c *counter) step(e Entry, calls int) {
+	r := c.run(e.Run)
+	r.calls[e.Agent] += calls
+	if e.Charged > 0 {
+		r.charged[[2]string{e.Agent, cmp.Or(e.Tool, e.Model)}] += e.Charged
+	}
 }
 
 func (c *counter) add(e Entry) {
 	switch e.Kind {
 	case KindRun:
-		if c.open[e.Run] == nil {
-			c.open[e.Run] = make(map[string]int)
-		}
+		c.begin(e)
 	case KindModel:
-		c.turns(e, e.Attempts)
+		c.step(e, e.Attempts)
 		a := c.agent(e.Agent)
 		a.Calls += e.Attempts
 		a.In, a.Out, a.Thinking, a.Cached = a.In+e.In, a.Out+e.Out, a.Thinking+e.Thinking, a.Cached+e.Cached
@@ -171,7 +190,7 @@ func (c *counter) add(e Entry) {
 		}
 		c.slow(e)
 	case KindTool:
-		c.turns(e, 0)
+		c.step(e, 0)
 		t := c.tool(e.Tool)
 		t.Calls++
 		if e.Error {
@@ -180,13 +199,14 @@ func (c *counter) add(e Entry) {
 		t.ms, t.MaxMS = t.ms+e.MS, max(t.MaxMS, e.MS)
 		c.slow(e)
 	case KindRefusal:
-		c.turns(e, 0)
+		c.step(e, 0)
 		c.agent(e.Agent).Refusals++
 		if e.Tool != "" {
 			c.tool(e.Tool).Refusals++
 		}
 		c.guards[GuardStats{Guard: e.Guard, Code: e.Code}]++
 	case KindSpend:
+		c.run(e.Run).spent[e.Agent] = true
 		c.spend(e)
 	case KindEnd:
 		c.end(e.Run, e.Status)
@@ -213,19 +233,57 @@ func (c *counter) slow(e Entry) {
 	}
 }
 
+// begin opens a run. An earlier attempt of the same that is open yet was killed.
+func (c *counter) begin(e Entry) {
+	if e.AttemptOf != "" {
+		for id, r := range c.open {
+			if r.attemptOf == e.AttemptOf && id != e.Run {
+				c.end(id, StatusUnfinished)
+			}
+		}
+	}
+	c.run(e.Run).attemptOf = e.AttemptOf
+}
+
+// end closes a run. What it was charged stands in its spend lines; one that was killed before
+// them has only what its steps say.
 func (c *counter) end(run, status string) {
-	c.status[status]++
-	for name, calls := range c.open[run] {
+	r := c.run(run)
+	delete(c.open, run)
+	for of, charged := range r.charged {
+		if !r.spent[of[0]] {
+			c.spend(Entry{Agent: of[0], What: of[1], Charged: charged, Reserved: charged})
+		}
+	}
+	r.status = status
+	if r.attemptOf == "" {
+		c.close(r)
+		return
+	}
+	if before := c.kept[r.attemptOf]; before != nil {
+		for name, calls := range before.calls {
+			r.calls[name] += calls
+		}
+	}
+	c.kept[r.attemptOf] = &openRun{status: status, calls: r.calls}
+}
+
+// close counts a run that nothing more belongs to.
+func (c *counter) close(r *openRun) {
+	c.status[r.status]++
+	for name, calls := range r.calls {
 		a := c.agent(name)
 		a.Runs++
 		a.turns[calls]++
 	}
-	delete(c.open, run)
 }
 
 func (c *counter) done() Stats {
 	for run := range c.open {
 		c.end(run, StatusUnfinished)
+	}
+	for _, r := range c.kept {
+		c.close(r)
 	}
 	s := c.s
 	s.Turns = make(map[int]int)

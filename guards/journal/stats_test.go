@@ -89,3 +89,31 @@ func TestCountFailsWhereReadingFails(t *testing.T) {
 	_, err = journal.Count(journal.FileEntries("/no/such/file"))
 	require.Error(t, err)
 }
+
+// The attempts of a run count as one run, which ended as the last of them; what a killed one
+// was charged stands in its steps.
+func TestCountOfAttempts(t *testing.T) {
+	s := count(
+		t,
+		`{"kind":"run","run":"1","attempt_of":"x"}`,
+		`{"kind":"model","run":"1","agent":"a","model":"m","attempts":1,"charged":"0.01","outcome":"allowed"}`,
+		`{"kind":"tool","run":"1","agent":"a","tool":"look","charged":"0.02","outcome":"allowed"}`,
+		`{"kind":"run","run":"2","attempt_of":"x"}`,
+		`{"kind":"model","run":"2","agent":"a","model":"m","attempts":0,"outcome":"allowed"}`,
+		`{"kind":"model","run":"2","agent":"a","model":"m","attempts":1,"charged":"0.04","outcome":"allowed"}`,
+		`{"kind":"spend","run":"2","agent":"a","what":"m","calls":1,"reserved":"0.50","charged":"0.05"}`,
+		`{"kind":"end","run":"2","status":"budget_exhausted"}`,
+		`{"kind":"run","run":"3","attempt_of":"x"}`,
+		`{"kind":"model","run":"3","agent":"a","model":"m","attempts":1,"charged":"0.10","outcome":"allowed"}`,
+		`{"kind":"spend","run":"3","agent":"a","what":"m","calls":1,"reserved":"0.20","charged":"0.10"}`,
+		`{"kind":"end","run":"3","status":"done"}`,
+		`{"kind":"run","run":"4","attempt_of":"y"}`,
+		`{"kind":"model","run":"4","agent":"a","model":"m","attempts":3,"outcome":"allowed"}`,
+	)
+	require.Equal(t, map[string]int{"done": 1, "unfinished": 1}, s.Runs.ByStatus)
+	require.Equal(t, 2, s.Agents[0].Runs)
+	require.Equal(t, map[int]int{3: 2}, s.Turns)
+	require.Equal(t, 4, s.Agents[0].Suggested)
+	require.Equal(t, "$0.18", s.Charged.String())
+	require.Equal(t, "$0.02", s.Tools[0].Charged.String())
+}

@@ -102,7 +102,7 @@ func (b *batch) open(ctx context.Context, o *pipeline.Options, subject supplier.
 	if err != nil {
 		return nil, err
 	}
-	o.Sessions, o.Session, o.Replay = k.store.Sessions(), session, recorded.Replay(agents.LookupPrefix)
+	o.Sessions, o.Session, o.Replay, o.AttemptOf = k.store.Sessions(), session, recorded.Replay(agents.LookupPrefix), k.store.Run().ID
 	return k, nil
 }
 

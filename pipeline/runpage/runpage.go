@@ -112,18 +112,23 @@ func index(o *pipeline.Outcome, runs []*timeline.Run, head journal.Head, lang te
 		},
 	}
 	for _, r := range runs {
-		p.Facts = append(p.Facts, pair{text.Get(lang, text.PageRun), fmt.Sprintf("%s, %s UTC, %s", r.ID, r.Start.UTC().Format(time.DateTime), r.End.Sub(r.Start).Round(time.Millisecond))})
-		costs := r.Costs()
-		for _, c := range costs {
-			p.Costs = append(p.Costs, row(c))
-		}
-		p.Total = row(timeline.Total(costs))
+		p.Facts = append(p.Facts, pair{text.Get(lang, text.PageRun), attempt(r, lang)})
 	}
+	costs := timeline.CostsOf(runs)
+	for _, c := range costs {
+		p.Costs = append(p.Costs, row(c))
+	}
+	p.Total = row(timeline.Total(costs))
 	var buf bytes.Buffer
 	if err := pageTemplate.Execute(&buf, p); err != nil {
 		return nil, fmt.Errorf("runpage: %w", err)
 	}
 	return buf.Bytes(), nil
+}
+
+// attempt says when a run of the journal was, how long it took and how it ended.
+func attempt(r *timeline.Run, lang text.Lang) string {
+	return fmt.Sprintf("%s, %s UTC, %s: %s", r.ID, r.Start.UTC().Format(time.DateTime), r.End.Sub(r.Start).Round(time.Millisecond), text.Get(lang, text.Key("run."+r.Last.Status)))
 }
 
 func row(c timeline.Cost) costRow {

@@ -106,23 +106,54 @@ func (r *Run) Costs() []Cost {
 	var costs []Cost
 	for _, name := range r.Agents() {
 		c := Cost{Agent: name}
+		var sofar ledger.Nano // as the steps say, for a run that was killed before its spend lines
 		for _, e := range r.Steps {
 			if e.Agent == name {
 				c.Calls += e.Attempts
 				c.Tokens += e.In + e.Out + e.Thinking
+				sofar += e.Charged
 			}
 		}
+		spent := false
 		for _, e := range r.Spend {
 			if e.Agent == name {
 				c.Charged += e.Charged
+				spent = true
 			}
+		}
+		if !spent {
+			c.Charged = sofar
 		}
 		costs = append(costs, c)
 	}
+	dearestFirst(costs)
+	return costs
+}
+
+// CostsOf returns what each agent used in several runs, the attempts of one say, the dearest
+// first.
+func CostsOf(runs []*Run) []Cost {
+	var costs []Cost
+	for _, r := range runs {
+		for _, c := range r.Costs() {
+			i := slices.IndexFunc(costs, func(have Cost) bool { return have.Agent == c.Agent })
+			if i < 0 {
+				costs = append(costs, c)
+				continue
+			}
+			costs[i].Calls += c.Calls
+			costs[i].Tokens += c.Tokens
+			costs[i].Charged += c.Charged
+		}
+	}
+	dearestFirst(costs)
+	return costs
+}
+
+func dearestFirst(costs []Cost) {
 	slices.SortStableFunc(costs, func(a, b Cost) int {
 		return cmp.Or(cmp.Compare(b.Charged, a.Charged), cmp.Compare(b.Tokens, a.Tokens))
 	})
-	return costs
 }
 
 // Total sums costs up.
