@@ -5,6 +5,7 @@ package guards
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"strings"
@@ -124,15 +125,24 @@ func estimate(contents ...*genai.Content) int64 {
 			switch {
 			case p == nil:
 			case p.FunctionCall != nil:
-				bytes += len(fmt.Sprint(p.FunctionCall.Name, p.FunctionCall.Args))
+				bytes += len(p.FunctionCall.Name) + encodedLen(p.FunctionCall.Args)
 			case p.FunctionResponse != nil:
-				bytes += len(fmt.Sprint(p.FunctionResponse.Name, p.FunctionResponse.Response))
+				bytes += len(p.FunctionResponse.Name) + encodedLen(p.FunctionResponse.Response)
 			default:
 				bytes += len(p.Text)
 			}
 		}
 	}
 	return int64(bytes+3) / 4
+}
+
+// encodedLen is 0 for what can't be sent.
+func encodedLen(m map[string]any) int {
+	enc, err := json.Marshal(m)
+	if err != nil {
+		return 0
+	}
+	return len(enc)
 }
 
 // told is the line that tells a model what is left.

@@ -104,6 +104,9 @@ func (c *confirm) approve(ctx agent.Context, name string, given any) error {
 	}) {
 		return nil
 	}
+	if tooDeep(args) {
+		return invalid(ctx, "arguments nobody can look into")
+	}
 	always := c.bound(args)
 	held := fingerprint(name, always)
 	d := Decision{Agent: ctx.AgentName(), Tool: name, CallID: ctx.FunctionCallID(), Call: fingerprint(name, args), Asked: time.Now()}

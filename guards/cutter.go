@@ -189,7 +189,7 @@ func plainJSON(v any) (plain any, changed bool) {
 func foreignJSON(v any) (plain any, changed bool) {
 	enc, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Sprint(v), true
+		return unencodable(v), true
 	}
 	if err := json.Unmarshal(enc, &plain); err != nil {
 		return string(enc), true
@@ -221,7 +221,7 @@ func jsonLen(v any) int {
 	default:
 		enc, err := json.Marshal(v)
 		if err != nil {
-			return len(fmt.Sprint(v))
+			return len(unencodable(v))
 		}
 		return len(enc)
 	}

@@ -14,10 +14,15 @@ import (
 )
 
 // fingerprint names a JSON-like value: equal values, equal names, whatever the order of
-// keys and the Go type of a number. Values JSON can't hold, NaN say, have names too.
+// keys and the Go type of a number. Values JSON can't hold, NaN say, have names too;
+// those that are nested without end have one together.
 func fingerprint(parts ...any) string {
 	buf := make([]byte, 0, 256)
 	for _, p := range parts {
+		if tooDeep(p) {
+			buf = appendPart(buf, '^', "")
+			continue
+		}
 		buf = appendCanonical(buf, p)
 	}
 	sum := sha256.Sum256(buf)
@@ -73,7 +78,7 @@ func appendCanonical(buf []byte, v any) []byte {
 func appendForeign(buf []byte, v any) []byte {
 	enc, err := json.Marshal(v)
 	if err != nil {
-		return appendPart(buf, '?', fmt.Sprintf("%T %v", v, v))
+		return appendPart(buf, '?', fmt.Sprintf("%T ", v)+unencodable(v))
 	}
 	var plain any
 	if err := json.Unmarshal(enc, &plain); err != nil {

@@ -5,6 +5,7 @@ package guards
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -74,6 +75,7 @@ func textOutput(cfg *genai.GenerateContentConfig, quote prices.Quote) bool {
 // less than it is, for any value. What it does not know it has encoded.
 type requestSize struct {
 	bytes int64
+	depth int
 	media bool // something whose tokens have nothing to do with its bytes
 	err   error
 }
@@ -216,13 +218,27 @@ func (s *requestSize) base64(field string, data []byte) {
 }
 
 func (s *requestSize) object(m map[string]any) {
+	if !s.deeper() {
+		return
+	}
 	s.bytes += 2
 	for name, v := range m {
 		s.text(name)
 		s.bytes += 2 // the colon and the comma
 		s.value(v)
 	}
+	s.depth--
 }
+
+// deeper goes one level down, where that is still JSON.
+func (s *requestSize) deeper() bool {
+	if s.depth++; s.depth > maxNesting {
+		s.err = errTooDeep
+	}
+	return s.err == nil
+}
+
+var errTooDeep = errors.New("a value that is nested without end")
 
 func (s *requestSize) value(v any) {
 	switch v := v.(type) {
@@ -235,11 +251,15 @@ func (s *requestSize) value(v any) {
 	case map[string]any:
 		s.object(v)
 	case []any:
+		if !s.deeper() {
+			return
+		}
 		s.bytes += 2
 		for _, e := range v {
 			s.value(e)
 			s.bytes++
 		}
+		s.depth--
 	case []string:
 		s.bytes += 4 // "null" where it is nil
 		for _, e := range v {

@@ -46,13 +46,14 @@ func Stashed(ctx context.Context) map[string]map[string]any {
 //
 // A refused or failed call never overwrites a good one. Stash must stand after
 // Redact, so that it sees masked data, and before anything that shortens results.
-// It fails open: a state that can't be written does not refuse the call.
+// It fails open: a state that can't be written, or a result that holds itself, does not
+// refuse the call.
 func Stash(prefix string) callbacks.Guard {
 	g := callbacks.Guard{
 		Name: "stash",
 		AfterTool: func(ctx agent.Context, t tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
 			name, ok := strings.CutPrefix(t.Name(), prefix)
-			if !ok || !succeeded(result, err) {
+			if !ok || !succeeded(result, err) || tooDeep(result) {
 				return nil, nil
 			}
 			if name == "" {

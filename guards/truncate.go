@@ -87,6 +87,9 @@ func keepWhole(ctx agent.Context, toolName string, result map[string]any) string
 	if ctx == nil || ctx.Artifacts() == nil {
 		return ""
 	}
+	if tooDeep(result) {
+		return ""
+	}
 	whole, _ := plainJSON(result)
 	enc, err := json.MarshalIndent(whole, "", " ")
 	if err != nil {
@@ -102,6 +105,9 @@ func keepWhole(ctx agent.Context, toolName string, result map[string]any) string
 // shorten returns a copy of result that has at most limit characters as JSON; did is
 // false where the result has no more anyway and may stay.
 func shorten(result map[string]any, limit int, lang text.Lang) (cut map[string]any, did bool) {
+	if tooDeep(result) {
+		return map[string]any{TruncatedKey: text.Get(lang, text.CutDeep)}, true
+	}
 	plain, changed := plainJSON(result)
 	whole, _ := plain.(map[string]any)
 	size := jsonLen(whole)

@@ -41,6 +41,7 @@ const (
 	CutText  Key = "guards.truncate.text"
 	CutItems Key = "guards.truncate.items"
 	CutWhole Key = "guards.truncate.whole"
+	CutDeep  Key = "guards.truncate.deep"
 
 	DeadlineTool  Key = "guards.deadline.tool"
 	DeadlineAgent Key = "guards.deadline.agent"
@@ -83,6 +84,7 @@ var limitsCatalogue = map[Key]entry{
 	CutText:  {"… [%d more characters]", "… [%d caractères de plus]"},
 	CutItems: {"%s: %d of %d entries left out", "%s : %d entrées sur %d omises"},
 	CutWhole: {"the result has %d characters, too many to show any", "le résultat a %d caractères, trop pour en montrer"},
+	CutDeep:  {"the result is nested too deep to be shown, or holds itself", "le résultat est trop imbriqué pour être montré, ou se contient lui-même"},
 
 	DeadlineTool:  {"%s took longer than %s", "%s a pris plus de %s"},
 	DeadlineAgent: {"Time exceeded: agent ended.", "Délai dépassé : agent arrêté."},
