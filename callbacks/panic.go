@@ -16,7 +16,14 @@ type PanicError struct {
 	Stack []byte
 }
 
-func newPanicError(p any) *PanicError { return &PanicError{Panic: p, Stack: debug.Stack()} }
+// newPanicError is called where a panic was recovered. One that was caught before, on
+// another goroutine, and handed on keeps the stack of where it happened.
+func newPanicError(p any) *PanicError {
+	if caught, ok := p.(*PanicError); ok && caught != nil {
+		return caught
+	}
+	return &PanicError{Panic: p, Stack: debug.Stack()}
+}
 
 // Error implements error. It leaves out the stack.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Panic) }

@@ -5,6 +5,7 @@ package guards_test
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"testing"
 	"testing/synctest"
@@ -325,4 +326,31 @@ func TestDeadlineNonsense(t *testing.T) {
 		require.Error(t, callbacks.New(guards.DeadlineWith(o)).Err(), o)
 	}
 	require.Equal(t, []string{"90 s per agent", "5 s per tool call"}, guards.DeadlineWith(guards.DeadlineOptions{Agent: 90 * time.Second, ToolCall: 5 * time.Second}).Info().Limits)
+}
+
+// Where a panic happened is told of a call that runs on a goroutine of its own, too.
+func TestDeadlineKeepsThePlaceOfAPanic(t *testing.T) {
+	var caught *callbacks.PanicError
+	listen := callbacks.Guard{Name: "listen", Observe: func(_ context.Context, ev callbacks.Event) { errors.As(ev.Err, &caught) }}
+	breaks := callbackstest.ToolFunc("breaks", func(agent.Context, map[string]any) (map[string]any, error) { panic("broken") })
+	for name, g := range map[string]callbacks.Guard{
+		"Deadline": guards.DeadlineWith(guards.DeadlineOptions{ToolCall: time.Minute}),
+		"Confirm":  guards.Confirm(approverFunc(func() { panic("broken") }), "breaks"),
+	} {
+		caught = nil
+		m := callbackstest.Script(callbackstest.Call("breaks", nil), callbackstest.Say("done"))
+		a, err := callbacks.New(g, listen).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{breaks}})
+		require.NoError(t, err)
+		require.NoError(t, play(t, a).err)
+		require.NotNil(t, caught, name)
+		require.Equal(t, "broken", caught.Panic)
+		require.Contains(t, string(caught.Stack), "TestDeadlineKeepsThePlaceOfAPanic", name)
+	}
+}
+
+type approverFunc func()
+
+func (f approverFunc) Ask(context.Context, guards.Question) (guards.Answer, error) {
+	f()
+	return guards.Answer{}, nil
 }

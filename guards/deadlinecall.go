@@ -7,6 +7,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"runtime/debug"
 	"time"
 
 	"google.golang.org/adk/v2/agent"
@@ -91,7 +92,7 @@ func timed[T any](ctx context.Context, limit time.Duration, late func() error, f
 type item[T any] struct {
 	value    T
 	err      error
-	panicked any
+	panicked *callbacks.PanicError
 	over     bool
 }
 
@@ -109,7 +110,7 @@ func pump[T any](ctx context.Context, run func(context.Context) iter.Seq2[T, err
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				give(item[T]{panicked: p})
+				give(item[T]{panicked: &callbacks.PanicError{Panic: p, Stack: debug.Stack()}})
 			}
 		}()
 		for v, err := range run(ctx) {

@@ -103,7 +103,7 @@ func (j *Writer) Write(p []byte) (int, error) {
 	if j.closed {
 		return 0, ErrClosed
 	}
-	err := error(ErrLongLine)
+	err := ErrLongLine
 	if len(line) <= mostOfLine {
 		err = j.put(line)
 	}
