@@ -45,11 +45,12 @@ func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
 		run.values.Delete(failureID(placeOf(ctx)))
 	}
 	for _, h := range a.c.h.beforeAgent {
-		content, err := callAgentHook(h.f, ctx)
 		if h.monitored {
+			content, err := callAgentHook(h.f, monitored(ctx))
 			note(a.c, ctx, agentEvent(ctx), h.guard, content != nil, err)
 			continue
 		}
+		content, err := callAgentHook(h.f, ctx)
 		if err != nil {
 			return a.refuse(ctx, run, h.guard, err), nil
 		}
@@ -105,7 +106,7 @@ func (a agentHooks) refuse(ctx agent.Context, run *Run, guard string, err error)
 	if run != nil {
 		// ADK gives this content no metadata: an agent used as a tool is known to have
 		// refused by its words.
-		run.rememberRefusal(rendered, r)
+		run.rememberRefusal(rendered, r.By(guard))
 	}
 	return genai.NewContentFromText(rendered, genai.RoleModel)
 }
@@ -115,11 +116,12 @@ func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
 		return nil, nil
 	}
 	for _, h := range a.c.h.afterAgent {
-		content, err := callAgentHook(h.f, ctx)
 		if h.monitored {
+			content, err := callAgentHook(h.f, monitored(ctx))
 			note(a.c, ctx, agentEvent(ctx), h.guard, content != nil, err)
 			continue
 		}
+		content, err := callAgentHook(h.f, ctx)
 		if err != nil {
 			return a.refuse(ctx, runOrNil(ctx), h.guard, err), nil
 		}

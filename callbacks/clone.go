@@ -49,19 +49,3 @@ func copyPart(part *genai.Part) *genai.Part {
 	}
 	return &p
 }
-
-// copyRequest copies what a hook may change of a request.
-func copyRequest(req *model.LLMRequest) *model.LLMRequest {
-	c := *req
-	c.Contents = slices.Clone(req.Contents)
-	for i, content := range c.Contents {
-		c.Contents[i] = copyContent(content)
-	}
-	if req.Config != nil {
-		cfg := *req.Config
-		cfg.Tools = slices.Clone(cfg.Tools)
-		c.Config = &cfg
-	}
-	c.Tools = maps.Clone(req.Tools)
-	return &c
-}

@@ -221,8 +221,11 @@ func (g Guard) infoOr(from Guard) Info {
 // it would have refused or replaced is told to the chain's observers as
 // [OutcomeWouldRefuse], and the step goes on. Monitor covers the before and after
 // hooks of models, tools and agents; a guard that needs a wrapper or a run-level
-// hook can't be tried without effect and comes back with an error. What the guard
-// counts, it counts.
+// hook can't be tried without effect and comes back with an error.
+//
+// The copies go down to the last nested value, and what a hook writes into session state or
+// the step's actions is thrown away as well; tools, artifacts and memory are the real ones.
+// What the guard counts or keeps in the [Run], it counts and keeps.
 func Monitor(guard Guard) Guard {
 	for _, h := range guard.info().Needs {
 		switch h {

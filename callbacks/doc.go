@@ -21,7 +21,7 @@
 //  3. To change something and let the next hook see it, change the copy you were
 //     handed and return nil: fields of the response, top-level keys of arguments
 //     or result. Replace nested values, never edit them: ADK shares them with the
-//     stored session.
+//     stored session. So are the contents and parts of a request.
 //  4. Observers are told once per step, after the whole chain, with the final
 //     value. They decide nothing.
 //  5. A hook that panics refuses the step and never takes the process down.

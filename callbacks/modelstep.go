@@ -94,7 +94,7 @@ func (s *modelStep) before(ctx agent.Context, req *model.LLMRequest) *model.LLMR
 	}
 	for _, h := range s.c.h.beforeModel {
 		if h.monitored {
-			resp, err := callBeforeModel(h.f, ctx, copyRequest(req))
+			resp, err := callBeforeModel(h.f, monitored(ctx), throwAway(req))
 			note(s.c, ctx, s.ev, h.guard, resp != nil, err)
 			continue
 		}
@@ -180,7 +180,7 @@ func (s *modelStep) runAfter(ctx agent.Context, resp *model.LLMResponse) *model.
 	}
 	for _, h := range s.c.h.afterModel {
 		if h.monitored {
-			got, err := callAfterModel(h.f, ctx, CopyResponse(resp))
+			got, err := callAfterModel(h.f, monitored(ctx), deepCopy(resp))
 			note(s.c, ctx, s.ev, h.guard, got != nil, err)
 			continue
 		}
@@ -301,7 +301,7 @@ func (s *modelStep) refuse(guard string, r *Refusal, err error) *model.LLMRespon
 	}
 	resp := refusalResponse(lang, guard, r)
 	if s.run != nil {
-		s.run.rememberRefusal(resp.Content.Parts[0].Text, r)
+		s.run.rememberRefusal(resp.Content.Parts[0].Text, r.By(guard))
 	}
 	return resp
 }

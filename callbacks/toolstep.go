@@ -76,7 +76,7 @@ func (s *toolStep) runBefore(hooks []named[beforeTool]) map[string]any {
 	for i := range hooks {
 		h := &hooks[i]
 		if h.monitored {
-			res, err := s.callBefore(h.f, maps.Clone(s.args))
+			res, err := s.watched().callBefore(h.f, deepCopy(s.args))
 			s.note(h.guard, res != nil, err)
 			continue
 		}
@@ -104,6 +104,13 @@ func (s *toolStep) runBefore(hooks []named[beforeTool]) map[string]any {
 		}
 	}
 	return nil
+}
+
+// watched is the step as a monitored hook may see it.
+func (s *toolStep) watched() *toolStep {
+	w := *s
+	w.ctx, w.args = monitored(s.ctx), deepCopy(s.args)
+	return &w
 }
 
 func (s *toolStep) callBefore(f beforeTool, args map[string]any) (res map[string]any, err error) {
@@ -229,7 +236,7 @@ func (s *toolStep) after(result map[string]any, err error) map[string]any {
 	}
 	for _, h := range s.c.h.afterTool {
 		if h.monitored {
-			res, hookErr := s.callAfter(h.f, maps.Clone(out), err)
+			res, hookErr := s.watched().callAfter(h.f, deepCopy(out), err)
 			s.note(h.guard, res != nil, hookErr)
 			continue
 		}

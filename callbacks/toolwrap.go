@@ -101,6 +101,15 @@ func (g *guardedTool) register(ctx agent.Context, req *model.LLMRequest, self to
 	return nil
 }
 
+// object returns a call's arguments; a model's are always an object, or none.
+func (g *guardedTool) object(args any) (map[string]any, error) {
+	m, ok := args.(map[string]any)
+	if !ok && args != nil {
+		return nil, fmt.Errorf("tool %q: arguments are %T, not an object", g.Name(), args)
+	}
+	return m, nil
+}
+
 type guardedFunctionTool struct {
 	guardedTool
 	inner functionTool
@@ -115,9 +124,9 @@ func (g *guardedFunctionTool) ProcessRequest(ctx agent.Context, req *model.LLMRe
 // Run takes the call through the chain. It returns an error only for ADK's own
 // confirmation flow; every other failure is a result the model may read.
 func (g *guardedFunctionTool) Run(ctx agent.Context, args any) (map[string]any, error) {
-	m, ok := args.(map[string]any)
-	if !ok && args != nil {
-		return nil, fmt.Errorf("tool %q: arguments are %T, not an object", g.Name(), args)
+	m, err := g.object(args)
+	if err != nil {
+		return nil, err
 	}
 	ctx = carryRun(ctx)
 	g.c.take(ctx)
@@ -159,7 +168,7 @@ func (g *guardedFunctionTool) call(s *toolStep) (res map[string]any, err error) 
 		// it must not pass for an answer.
 		if txt, ok := res["result"].(string); ok {
 			if r := s.run.refusalFor(txt); r != nil {
-				return nil, Deny(r.Code, r.Text).WithDetail(r.Detail)
+				return nil, Deny(r.Code, r.Text).WithDetail(r.Detail).By(r.guard)
 			}
 		}
 	}
@@ -181,11 +190,14 @@ func (g *guardedStreamingTool) ProcessRequest(ctx agent.Context, req *model.LLMR
 // handed on as one: after_tool hooks must see the whole before anything leaves.
 func (g *guardedStreamingTool) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		m, _ := args.(map[string]any)
+		m, err := g.object(args)
+		if err != nil {
+			yield("", err)
+			return
+		}
 		ctx := carryRun(ctx)
 		s := g.c.newToolStep(ctx, g.Tool, m)
 		res := s.before()
-		var err error
 		if res == nil {
 			res, err = g.gather(ctx, s)
 			if err != nil {

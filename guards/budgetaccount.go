@@ -32,7 +32,9 @@ type budgetRun struct {
 	begin time.Time
 	// held are slots taken for a step whose call has not begun, members the agents
 	// that draw on the account.
-	held      map[step]bool
+	held map[step]bool
+	// wrapped are the steps whose calls a wrapper charges; the others are charged when told.
+	wrapped   map[step]bool
 	heldTools map[toolCall]int
 	members   map[step]*member
 	estimated bool
@@ -51,7 +53,7 @@ type toolCall struct {
 
 func newBudgetRun() *budgetRun {
 	return &budgetRun{
-		local: counters.NewMemoryWith(counters.MemoryOptions{TTL: -1}), held: make(map[step]bool),
+		local: counters.NewMemoryWith(counters.MemoryOptions{TTL: -1}), held: make(map[step]bool), wrapped: make(map[step]bool),
 		heldTools: make(map[toolCall]int), members: make(map[step]*member),
 	}
 }

@@ -23,8 +23,7 @@ import (
 type budget struct {
 	CallBudgetOptions
 	*account
-	name     string
-	asPlugin bool
+	name string
 }
 
 // before takes a slot for the call that is about to be made.
@@ -100,6 +99,7 @@ func (b *budget) admit(ctx context.Context, s step, hold bool) (whatIsLeft, erro
 	r.members[s] = &member{last: left <= 0}
 	if hold {
 		r.held[s] = true
+		delete(r.wrapped, s)
 	}
 	noteLeft(ctx, s, b, left)
 	return whatIsLeft{left, int64(b.Tokens) - tokens, b.Time - elapsed}, nil
@@ -200,12 +200,20 @@ func (b *budget) observe(ctx context.Context, ev callbacks.Event) {
 	switch ev.Step {
 	case callbacks.StepModel:
 		b.settle(ctx, s, ev.Attempt > 0)
-		if b.asPlugin && ev.Attempt > 0 {
+		if ev.Attempt > 0 && !b.isWrapped(ctx, s) {
+			// A plugin and a guard that is only monitored stand around no model.
 			b.charge(ctx, ev.Usage, nil, ev.Response)
 		}
 	case callbacks.StepTool:
 		b.settleTool(ctx, toolCall{s, ev.CallID, ev.Tool}, ev.Called)
 	}
+}
+
+func (b *budget) isWrapped(ctx context.Context, s step) bool {
+	r := b.key.Of(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wrapped[s]
 }
 
 func (b *budget) settle(ctx context.Context, s step, called bool) {

@@ -66,6 +66,7 @@ func (b *budget) use(ctx context.Context, s step) bool {
 	r := b.key.Of(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.wrapped[s] = true
 	held := r.held[s]
 	delete(r.held, s)
 	return held

@@ -134,11 +134,11 @@ func CallBudgetWith(o CallBudgetOptions) callbacks.Guard {
 	if a.lasting == nil {
 		a.lasting = counters.NewMemory()
 	}
-	g := callBudget(o, a, false)
+	g := callBudget(o, a)
 	g.ForPlugin = func() callbacks.Guard {
 		run := o
 		run.Scope = ScopeRun
-		return callBudget(run, a, true)
+		return callBudget(run, a)
 	}
 	return g
 }
@@ -171,8 +171,8 @@ func (o CallBudgetOptions) check() error {
 	return errors.Join(errs...)
 }
 
-func callBudget(o CallBudgetOptions, a *account, asPlugin bool) callbacks.Guard {
-	b := &budget{CallBudgetOptions: o.withDefaults(), account: a, asPlugin: asPlugin, name: callBudgetName}
+func callBudget(o CallBudgetOptions, a *account) callbacks.Guard {
+	b := &budget{CallBudgetOptions: o.withDefaults(), account: a, name: callBudgetName}
 	if o.Scope == ScopeRun {
 		b.name = runCallBudgetName
 	}

@@ -29,7 +29,7 @@ import (
 // branch, or as a tool of an agent in the same Run, it is not the run's.
 func ofAgent(cell callbackstest.Cell, cut callbacks.Status) callbacks.Status {
 	aside := cell.Topology == callbackstest.TopologyParallel ||
-		cell.Topology == callbackstest.TopologyAgentTool && !(cell.Launched && cell.Form == callbackstest.FormAgent)
+		cell.Topology == callbackstest.TopologyAgentTool && (!cell.Launched || cell.Form == callbackstest.FormPlugin)
 	if aside {
 		return callbacks.StatusDone
 	}
@@ -241,4 +241,25 @@ func TestCallBudgetChecksToolNames(t *testing.T) {
 	o.Scope = guards.ScopeRun
 	_, err = callbacks.New(guards.CallBudgetWith(o)).NewAgent(cfg)
 	require.NoError(t, err)
+}
+
+// A monitored budget counts what it would have refused for, tokens too.
+func TestAMonitoredBudgetCountsTokens(t *testing.T) {
+	for _, streaming := range []bool{false, true} {
+		rec := &callbackstest.Recorder{}
+		budget := callbacks.Monitor(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 9, Tokens: 10}))
+		m := callbackstest.Script(callbackstest.Call("lookup", nil).WithUsage(1000, 1000), callbackstest.Say("answer").WithUsage(1000, 1000))
+		a, err := callbacks.New(budget, rec.Guard()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
+		require.NoError(t, err)
+		out := playWith(t, a, nil, streaming)
+		require.NoError(t, out.err)
+		require.Equal(t, 2, m.Calls(), "it refuses nothing")
+		var would []string
+		for _, ev := range rec.Events(callbacks.StepModel) {
+			if ev.Outcome == callbacks.OutcomeWouldRefuse {
+				would = append(would, ev.Reason)
+			}
+		}
+		require.Equal(t, []string{"tokens: 2000/10"}, would)
+	}
 }

@@ -1,0 +1,57 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package callbacks_test
+
+import (
+	"iter"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/tool"
+	"google.golang.org/adk/v2/tool/agenttool"
+
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/callbacks/callbackstest"
+)
+
+// Arguments that are no object are an error for both kinds of tool, which then don't run.
+func TestArgumentsThatAreNoObject(t *testing.T) {
+	function, streaming := callbackstest.Tool("lookup"), callbackstest.StreamingTool("watch", "a")
+	cfg, err := callbacks.New(allow("a")).Attach(llmagent.Config{Name: "a", Tools: []tool.Tool{function, streaming}})
+	require.NoError(t, err)
+	ctx := callbackstest.Context(t)
+	_, err = cfg.Tools[0].(interface {
+		Run(ctx agent.Context, args any) (map[string]any, error)
+	}).Run(ctx, "x")
+	require.ErrorContains(t, err, "arguments are string, not an object")
+	n := 0
+	for _, err := range cfg.Tools[1].(interface {
+		RunStream(ctx agent.Context, args any) iter.Seq2[string, error]
+	}).RunStream(ctx, []any{1}) {
+		n++
+		require.ErrorContains(t, err, "arguments are []interface {}, not an object")
+	}
+	require.Equal(t, 1, n)
+	require.Empty(t, function.Calls())
+	require.Empty(t, streaming.Calls())
+}
+
+// A refusal inside an agent used as a tool is told outside under the name of its guard.
+func TestARefusedAgentToolNamesTheGuard(t *testing.T) {
+	for _, hook := range []callbacks.Hook{callbacks.HookBeforeAgent, callbacks.HookBeforeModel, callbacks.HookAfterModel} {
+		g := refusing(hook, func() error { return callbacks.End("enough", "enough") })
+		g.Name = "limit"
+		inner := build(t, callbacks.New(g), llmagent.Config{Name: "inner", Description: "x", Model: callbackstest.Script(callbackstest.Say("answer"))})
+		rec := &callbackstest.Recorder{}
+		m := callbackstest.Script(callbackstest.Call("inner", map[string]any{"request": "x"}), callbackstest.Say("answer"))
+		require.NoError(t, play(t, build(t, callbacks.New(rec.Guard()), llmagent.Config{Model: m, Tools: []tool.Tool{agenttool.New(inner, nil)}}), agent.StreamingModeNone).err)
+		told := rec.Events(callbacks.StepTool)
+		require.Len(t, told, 1)
+		require.Equal(t, callbacks.OutcomeRefused, told[0].Outcome)
+		require.Equal(t, "limit", told[0].Guard, hook)
+	}
+}
