@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -230,13 +231,16 @@ func TestLiveFaults(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	var slow sync.Once
 	args := standIn(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		if strings.Contains(r.URL.RawQuery, "familleavis") {
-			cancel()
-			select {
-			case <-r.Context().Done():
-			case <-time.After(time.Minute):
-			}
+			slow.Do(func() {
+				cancel()
+				select {
+				case <-r.Context().Done():
+				case <-time.After(time.Minute):
+				}
+			})
 		}
 		return false
 	})
@@ -246,10 +250,18 @@ func TestInterrupted(t *testing.T) {
 	require.Contains(t, r.stderr, "Interrupted: no report was written. Go on with: duediligence resume "+dir)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, entries, 1)
-	require.Equal(t, "run", entries[0].Name())
+	require.Len(t, entries, 2)
+	require.Equal(t, "index.html", entries[0].Name())
+	require.Equal(t, "run", entries[1].Name())
+	page := file(t, dir, "index.html")
+	require.Contains(t, page, "interrupted before it came to a report")
+	require.Contains(t, page, "duediligence resume "+dir)
+	require.Contains(t, page, "TRANSPORTS KERVALEC")
+	require.Contains(t, page, `href="run/journal.jsonl"`)
+	require.FileExists(t, filepath.Join(dir, "run", "journal.jsonl"))
 	again := command(t, "resume", dir)
 	require.Equal(t, exitOK, again.code, again.stderr)
+	require.Contains(t, file(t, dir, "index.html"), "ended as it should")
 }
 
 // A source that never answers: the time allowed ends the run, the report is there.

@@ -16,13 +16,16 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/runpage"
+	"github.com/gardefou/gardefou/pipeline/store"
+	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
 // journalName is the journal in an output folder.
 const journalName = runpage.JournalFile
 
 // outputs are the files of one run. Those in the folder are written at the end, all
-// under temporary names first: a run that is interrupted leaves none of them.
+// under temporary names first: a run that is interrupted leaves none of them but a page that
+// says so.
 type outputs struct {
 	dir   string
 	file  *journal.File // --journal
@@ -172,4 +175,19 @@ func (o *outputs) write(outcome *pipeline.Outcome, lang text.Lang, goOn string) 
 		o.whole = ferr == nil
 	}
 	return errors.Join(err, ferr)
+}
+
+// writeInterrupted ends the journal of a kept run and puts a page into the folder that says
+// that the run was interrupted and how to go on. There is no report to put there.
+func (o *outputs) writeInterrupted(s supplier.Subject, lang text.Lang, goOn string) error {
+	o.close()
+	lines, err := o.lines()
+	if err != nil {
+		return fmt.Errorf("reading the journal back: %w", err)
+	}
+	index, err := runpage.Interrupted(s, lines, store.Folder+"/"+journalName, o.kept.Head(), string(lang), goOn)
+	if err != nil {
+		return err
+	}
+	return files.Write(o.dir, index)
 }

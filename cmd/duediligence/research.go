@@ -144,6 +144,9 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 	if errors.Is(err, context.Canceled) {
 		f.done(p, string(callbacks.StatusInterrupted))
 		if again := f.goOn(); again != "" {
+			if err := out.writeInterrupted(subject, p.lang, again); err != nil {
+				p.line("%s", text.Get(p.lang, text.KeptPart, f.out, err))
+			}
 			return &exitError{exitInterrupted, text.Get(p.lang, text.CmdInterruptedKept, again)}
 		}
 		return &exitError{exitInterrupted, text.Get(p.lang, text.CmdInterrupted)}

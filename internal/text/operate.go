@@ -71,6 +71,7 @@ const (
 	PageMarkdown      Key = "runpage.markdown"
 	PageJSON          Key = "runpage.json"
 	PageLines         Key = "runpage.lines"
+	PageInterrupted   Key = "runpage.interrupted"
 	PageNextCalls     Key = "runpage.next.calls"
 	PageNextTime      Key = "runpage.next.time"
 	PageNextBudget    Key = "runpage.next.budget"
@@ -194,6 +195,7 @@ var operateCatalogue = map[Key]entry{
 	PageMarkdown:      {"the report as plain text", "le rapport en texte"},
 	PageJSON:          {"the report for programs, and for --since next time", "le rapport pour les programmes, et pour --since la prochaine fois"},
 	PageLines:         {"the journal as evidence: every line carries the hash of the line before", "le journal comme preuve : chaque ligne porte l'empreinte de la précédente"},
+	PageInterrupted:   {"The run was interrupted before it came to a report. A report beside this page is an earlier one.", "L'exécution a été interrompue avant qu'il y ait un rapport. Un rapport à côté de cette page est antérieur."},
 	PageNextCalls:     {"Run it again with more calls: --max-calls.", "Relancer avec plus d'appels : --max-calls."},
 	PageNextTime:      {"Run it again with more time: --timeout.", "Relancer avec plus de temps : --timeout."},
 	PageNextBudget:    {"Run it again with more money: --budget.", "Relancer avec plus d'argent : --budget."},

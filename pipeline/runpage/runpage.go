@@ -111,8 +111,13 @@ func index(o *pipeline.Outcome, runs []*timeline.Run, head journal.Head, lang te
 			{JournalFile, text.Get(lang, text.PageLines)},
 		},
 	}
+	return p.html(runs)
+}
+
+// html is the page with what each run took and cost.
+func (p page) html(runs []*timeline.Run) ([]byte, error) {
 	for _, r := range runs {
-		p.Facts = append(p.Facts, pair{text.Get(lang, text.PageRun), attempt(r, lang)})
+		p.Facts = append(p.Facts, pair{text.Get(p.t, text.PageRun), attempt(r, p.t)})
 	}
 	costs := timeline.CostsOf(runs)
 	for _, c := range costs {
