@@ -155,7 +155,7 @@ func (b *budget) told(lang text.Lang, left whatIsLeft) string {
 	if b.Tokens != Unlimited {
 		parts = append(parts, text.Get(lang, text.LeftTokens, max(0, left.tokens)))
 	}
-	if b.Time != Unlimited {
+	if b.Time != unlimitedTime {
 		parts = append(parts, text.Get(lang, text.LeftTime, seconds(left.time)))
 	}
 	return text.Get(lang, text.LeftAfter, strings.Join(parts, ", "))

@@ -38,9 +38,12 @@ const (
 	DefaultRunTime     = 300 * time.Second
 )
 
-// Unlimited is no limit, in [CallBudgetOptions]; as Time, whose unit is the nanosecond,
-// it is 292 years.
+// Unlimited is no limit, in [CallBudgetOptions], as Time too.
 const Unlimited = math.MaxInt
+
+// unlimitedTime is more than any run takes: where an int has 32 bits Unlimited nanoseconds
+// are two seconds.
+const unlimitedTime time.Duration = math.MaxInt64
 
 // Codes of refusals by a [CallBudget]. The first three are statuses of a Run.
 const (
@@ -221,6 +224,9 @@ func (o CallBudgetOptions) withDefaults() CallBudgetOptions {
 	if o.Time == 0 {
 		o.Time = limit
 	}
+	if o.Time == Unlimited {
+		o.Time = unlimitedTime
+	}
 	return o
 }
 
@@ -238,7 +244,7 @@ func (b *budget) limits() []string {
 	}
 	add(b.Calls, "model calls "+per)
 	add(b.Tokens, "tokens "+per)
-	if b.Time < math.MaxInt {
+	if b.Time != unlimitedTime {
 		out = append(out, seconds(b.Time)+" "+per)
 	}
 	add(b.ToolCalls, "tool calls "+per)

@@ -67,12 +67,18 @@ func Deadline(limit time.Duration) callbacks.Guard {
 	return DeadlineWith(DeadlineOptions{Agent: limit})
 }
 
+func (o DeadlineOptions) check() error {
+	if o == (DeadlineOptions{}) {
+		return errNoLimit("Deadline", "Agent, ModelCall or ToolCall")
+	}
+	return errors.Join(notNegative("Deadline", "Agent", o.Agent), notNegative("Deadline", "ModelCall", o.ModelCall), notNegative("Deadline", "ToolCall", o.ToolCall))
+}
+
 // DeadlineWith is [Deadline] with options.
 func DeadlineWith(o DeadlineOptions) callbacks.Guard {
 	d := &deadline{o: o, key: callbacks.NewKey(func() *deadlineRun { return &deadlineRun{begin: make(map[step]time.Time)} })}
 	g := callbacks.Guard{Name: deadlineName, Info: d.info}
-	if o.Agent < 0 || o.ModelCall < 0 || o.ToolCall < 0 || o == (DeadlineOptions{}) {
-		g.Err = fmt.Errorf("guards: Deadline: agent %v, model call %v, tool call %v", o.Agent, o.ModelCall, o.ToolCall)
+	if g.Err = o.check(); g.Err != nil {
 		return g
 	}
 	if o.Agent > 0 || o.ModelCall > 0 {

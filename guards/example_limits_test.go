@@ -18,6 +18,7 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/callbacks/callbackstest"
 	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/guards/ledger"
 )
 
 func ExampleLanding() {
@@ -120,4 +121,47 @@ func ExampleDeadline() {
 	// calls: lookup
 	// reads: map[error:lookup took longer than 0.1 s]
 	// model: The register does not answer.
+}
+
+func ExampleReask() {
+	malformed := callbackstest.Fail(fmt.Errorf("arguments are cut off: %w", guards.ErrMalformedCall))
+	m := callbackstest.Script(malformed, callbackstest.Call("lookup", nil), callbackstest.Say("found"))
+	chain := callbacks.New(guards.Reask(), guards.CallBudget(6)) // the budget counts the second attempt
+	ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}}))
+	fmt.Println("calls:", m.Calls())
+	// Output:
+	// calls: lookup
+	// reads: map[result:ok]
+	// model: found
+	// calls: 3
+}
+
+func ExampleSpend() {
+	accounts, err := ledger.NewMemory(ledger.MemoryOptions{}) // redisledger.New for several processes
+	if err != nil {
+		panic(err)
+	}
+	hard, err := ledger.ParseUSD("0.002")
+	if err != nil {
+		panic(err)
+	}
+	m := callbackstest.Script(callbackstest.Call("lookup", nil).WithUsage(150, 120)).Repeat().Named("gemini-2.5-flash")
+	chain := callbacks.New(guards.Spend(guards.SpendOptions{Ledger: accounts, Limits: ledger.Limits{Hard: hard}}))
+	run := ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}}))
+	for _, line := range guards.Spent(run.Context(context.Background())) {
+		fmt.Println(line.What, "charged", line.Charged, "of", hard, "- refused:", line.Refused)
+	}
+	fmt.Println(run.Outcome().Status)
+	// Output:
+	// calls: lookup
+	// reads: map[result:ok]
+	// calls: lookup
+	// reads: map[result:ok]
+	// calls: lookup
+	// reads: map[result:ok]
+	// calls: lookup
+	// reads: map[result:ok]
+	// model: [guard] Spend limit reached: run stopped.
+	// gemini-2.5-flash charged $0.00138 of $0.002 - refused: 1
+	// budget_exhausted
 }

@@ -64,13 +64,15 @@ func show(c *genai.Content) {
 func ExampleCallBudget() {
 	m := callbackstest.Script(callbackstest.Call("lookup", nil)).Repeat() // never ends by itself
 	chain := callbacks.New(guards.CallBudget(2))
-	ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}}))
+	run := ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}}))
+	fmt.Println(run.Outcome().Status)
 	// Output:
 	// calls: lookup
 	// reads: map[result:ok]
 	// calls: lookup
 	// reads: map[result:ok]
 	// model: [guard] Model call budget exceeded: agent ended.
+	// calls_exhausted
 }
 
 func ExampleCallBudgetWith() {

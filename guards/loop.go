@@ -67,13 +67,13 @@ func LoopWith(o LoopOptions) callbacks.Guard {
 		o.Repeats = DefaultRepeats
 	}
 	if o.Repeats < 2 {
-		errs = append(errs, fmt.Errorf("guards: Loop: the first call of %d is no repeat", o.Repeats))
+		errs = append(errs, fmt.Errorf("guards: Loop: Repeats is %d, it must be at least 2: the first call repeats none", o.Repeats))
 	}
 	if o.Window != 0 && o.Window < o.Repeats {
-		errs = append(errs, fmt.Errorf("guards: Loop: %d calls don't fit into a window of %d", o.Repeats, o.Window))
+		errs = append(errs, fmt.Errorf("guards: Loop: Window is %d, it must be at least Repeats, which is %d", o.Window, o.Repeats))
 	}
 	if o.Scope != ScopeAgent && o.Scope != ScopeRun {
-		errs = append(errs, fmt.Errorf("guards: Loop: unknown scope %d", o.Scope))
+		errs = append(errs, fmt.Errorf("guards: Loop: Scope is %d, it must be ScopeAgent or ScopeRun", o.Scope))
 	}
 	l := &loop{o: o, key: callbacks.NewKey(newLoopRun)}
 	return callbacks.Guard{

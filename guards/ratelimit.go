@@ -26,7 +26,7 @@ const rateLimitName = "rate_limit"
 const CodeRateLimited = "rate_limited"
 
 // RatePer says whose calls share one rate. Values may be combined with |: each
-// combination has a rate of its own. Zero is one rate for all.
+// combination has a rate of its own. Zero is PerTool, and PerAll for model calls.
 type RatePer int
 
 // What a rate can be of.
@@ -34,6 +34,8 @@ const (
 	PerTool RatePer = 1 << iota
 	PerAgent
 	PerUser
+	// PerAll is one rate for all together, and is not combined.
+	PerAll
 )
 
 // RateLimitOptions are the options of [RateLimitWith].
@@ -75,21 +77,31 @@ func RateLimit(calls int, every time.Duration) callbacks.Guard {
 	return RateLimitWith(RateLimitOptions{Calls: calls, Every: every, Per: PerTool})
 }
 
+func (o RateLimitOptions) check() error {
+	errs := []error{
+		positive("RateLimit", "Calls", o.Calls), positive("RateLimit", "Every", o.Every),
+		notNegative("RateLimit", "Burst", o.Burst), notNegative("RateLimit", "Wait", o.Wait),
+	}
+	if o.Per < 0 || o.Per > PerAll || o.Per&PerAll != 0 && o.Per != PerAll {
+		errs = append(errs, fmt.Errorf("guards: RateLimit: Per is %d, it must be PerAll, or PerTool, PerAgent and PerUser joined with |", o.Per))
+	}
+	if o.Models && (len(o.Tools) > 0 || o.Per&PerTool != 0) {
+		errs = append(errs, errors.New("guards: RateLimit: Models is set, and Tools or PerTool too: model calls have no tool"))
+	}
+	if slices.Contains(o.Tools, "") {
+		errs = append(errs, errors.New("guards: RateLimit: Tools has a name that is empty"))
+	}
+	return errors.Join(errs...)
+}
+
 // RateLimitWith is [RateLimit] with options.
 func RateLimitWith(o RateLimitOptions) callbacks.Guard {
 	g := callbacks.Guard{Name: rateLimitName}
-	switch {
-	case o.Calls <= 0 || o.Every <= 0:
-		g.Err = fmt.Errorf("guards: RateLimit: %d calls every %v", o.Calls, o.Every)
-	case o.Burst < 0 || o.Wait < 0 || o.Per < 0 || o.Per > PerTool|PerAgent|PerUser:
-		g.Err = fmt.Errorf("guards: RateLimit: burst %d, wait %v, per %d", o.Burst, o.Wait, o.Per)
-	case o.Models && (len(o.Tools) > 0 || o.Per&PerTool != 0):
-		g.Err = errors.New("guards: RateLimit of model calls by tool")
-	case slices.Contains(o.Tools, ""):
-		g.Err = errors.New("guards: RateLimit: a tool without a name")
-	}
-	if g.Err != nil {
+	if g.Err = o.check(); g.Err != nil {
 		return g
+	}
+	if o.Per == 0 && !o.Models {
+		o.Per = PerTool
 	}
 	if o.Burst == 0 {
 		o.Burst = o.Calls

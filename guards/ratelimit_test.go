@@ -99,7 +99,7 @@ func TestRateLimitPer(t *testing.T) {
 		per guards.RatePer
 		ran int
 	}{
-		"all together":                  {0, 1},
+		"all together":                  {guards.PerAll, 1},
 		"each tool":                     {guards.PerTool, 2},
 		"each agent":                    {guards.PerAgent, 2},
 		"each user":                     {guards.PerUser, 2},
@@ -196,7 +196,8 @@ func TestRateLimitNonsense(t *testing.T) {
 		"no time":        {Calls: 1},
 		"negative burst": {Calls: 1, Every: 1, Burst: -1},
 		"negative wait":  {Calls: 1, Every: 1, Wait: -1},
-		"unknown per":    {Calls: 1, Every: 1, Per: 8},
+		"unknown per":    {Calls: 1, Every: 1, Per: 16},
+		"all and some":   {Calls: 1, Every: 1, Per: guards.PerAll | guards.PerTool},
 		"models by tool": {Calls: 1, Every: 1, Per: guards.PerTool, Models: true},
 		"a blank tool":   {Calls: 1, Every: 1, Tools: []string{""}},
 	} {
@@ -214,4 +215,26 @@ func ExampleRateLimit() {
 	// calls: lookup
 	// reads: map[error:refused: too many calls in too short a time; go on without it, or try again later]
 	// model: answer
+}
+
+// The short form is the long one with zeros: each tool has a rate of its own. One rate for
+// all is said, and so is one for model calls.
+func TestRateLimitIsPerTool(t *testing.T) {
+	for name, tc := range map[string]struct {
+		guard callbacks.Guard
+		calls int
+	}{
+		"short":    {guards.RateLimit(2, time.Hour), 4},
+		"long":     {guards.RateLimitWith(guards.RateLimitOptions{Calls: 2, Every: time.Hour}), 4},
+		"together": {guards.RateLimitWith(guards.RateLimitOptions{Calls: 2, Every: time.Hour, Per: guards.PerAll}), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one, other := callbackstest.Tool("one"), callbackstest.Tool("other")
+			call := func(name string) callbackstest.Turn { return callbackstest.Call(name, nil) }
+			m := callbackstest.Script(callbackstest.Calls(call("one"), call("one"), call("one")), callbackstest.Calls(call("other"), call("other"), call("other")), callbackstest.Say("done"))
+			require.NoError(t, play(t, newAgent(t, "a", m, []tool.Tool{one, other}, tc.guard)).err)
+			require.Equal(t, tc.calls, len(one.Calls())+len(other.Calls()))
+		})
+	}
+	require.Equal(t, guards.RateLimit(2, time.Hour).Info().Limits, guards.RateLimitWith(guards.RateLimitOptions{Calls: 2, Every: time.Hour}).Info().Limits)
 }

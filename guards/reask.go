@@ -28,8 +28,8 @@ const reaskName = "reask"
 // not JSON. A second malformed call is the model's failure. The second attempt is a
 // model call like any other: put Reask before CallBudget, which then counts it.
 //
-// It works on an agent only: a plugin wraps no model. It fails closed: a malformed call is
-// never handed on.
+// It works on an agent only: a plugin wraps no model. It fails closed: a model
+// that can't write a call has failed.
 func Reask() callbacks.Guard {
 	return callbacks.Guard{
 		Name: reaskName,

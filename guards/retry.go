@@ -67,8 +67,11 @@ func Retry() callbacks.Guard { return RetryWith(RetryOptions{}) }
 
 // RetryWith is [Retry] with options.
 func RetryWith(o RetryOptions) callbacks.Guard {
-	if o.Attempts < 0 || o.Delay < 0 || o.MaxDelay < 0 || o.ToolFailures < 0 {
-		return callbacks.Guard{Name: retryName, Err: errors.New("guards: Retry: a negative option")}
+	if err := errors.Join(
+		notNegative("Retry", "Attempts", o.Attempts), notNegative("Retry", "Delay", o.Delay),
+		notNegative("Retry", "MaxDelay", o.MaxDelay), notNegative("Retry", "ToolFailures", o.ToolFailures),
+	); err != nil {
+		return callbacks.Guard{Name: retryName, Err: err}
 	}
 	if o.Attempts == 0 {
 		o.Attempts = DefaultAttempts

@@ -6,7 +6,6 @@ package guards
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -84,7 +83,7 @@ func RouteWith(o RouteOptions) callbacks.Guard {
 	case slices.Contains(o.Fallback, nil):
 		g.Err = errors.New("guards: Route: a fallback that is nil")
 	case o.FirstChunk < 0:
-		g.Err = fmt.Errorf("guards: Route: %v to the first chunk", o.FirstChunk)
+		g.Err = notNegative("Route", "FirstChunk", o.FirstChunk)
 	}
 	if g.Err != nil {
 		return g

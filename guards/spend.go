@@ -155,16 +155,16 @@ func newSpend(o SpendOptions) (*spend, error) {
 	case o.Ledger == nil:
 		return nil, errors.New("guards: Spend without a ledger")
 	case o.MinOutput < 0 || o.MaxOutput < 0 || o.Lease < 0:
-		return nil, errors.New("guards: Spend: a negative option")
+		return nil, errors.Join(notNegative("Spend", "MinOutput", o.MinOutput), notNegative("Spend", "MaxOutput", o.MaxOutput), notNegative("Spend", "Lease", o.Lease))
 	}
-	if err := (ledger.Opening{Account: "check", Limits: o.Limits}).Check(); err != nil {
-		return nil, fmt.Errorf("guards: Spend: %w", err)
+	if err := checkLimits("Limits", ledger.Opening{Account: "run", Limits: o.Limits}); err != nil {
+		return nil, err
 	}
 	set := ledger.Nano(0)
 	owner := make(map[string]string)
 	for _, sl := range o.Slices {
-		if err := (ledger.Opening{Account: ledger.AccountID("check").Child(sl.Name), Limits: sl.Limits}).Check(); err != nil {
-			return nil, fmt.Errorf("guards: Spend: slice %q: %w", sl.Name, err)
+		if err := checkLimits(fmt.Sprintf("Limits of slice %q", sl.Name), ledger.Opening{Account: ledger.AccountID("run").Child(sl.Name), Limits: sl.Limits}); err != nil {
+			return nil, err
 		}
 		for _, name := range sl.agents() {
 			if other, ok := owner[name]; ok {
@@ -199,6 +199,22 @@ func newSpend(o SpendOptions) (*spend, error) {
 		o.Account = func(r *callbacks.Run) ledger.AccountID { return ledger.AccountID("run-" + r.ID()) }
 	}
 	return &spend{o: o}, nil
+}
+
+// checkLimits says what is wrong with limits, and not with the account that only the check has.
+func checkLimits(field string, o ledger.Opening) error {
+	err := o.Check()
+	if op, ok := errors.AsType[*ledger.OpError](err); ok {
+		err = op.Err
+	}
+	switch {
+	case err == nil:
+		return nil
+	case o.Limits.Hard == 0:
+		return fmt.Errorf("guards: Spend: %s.Hard is $0, set the most that may be spent: %w", field, err)
+	default:
+		return fmt.Errorf("guards: Spend: %s: %w", field, err)
+	}
 }
 
 // unboundedError is a call whose worst case nobody can say.

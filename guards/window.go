@@ -107,13 +107,13 @@ func WindowWith(o WindowOptions) callbacks.Guard {
 func (o WindowOptions) check() error {
 	switch {
 	case o.Turns < 0 || o.Tokens < 0 || o.SummaryTokens < 0:
-		return fmt.Errorf("guards: Window: %d turns, %d tokens, %d tokens of summary", o.Turns, o.Tokens, o.SummaryTokens)
+		return errors.Join(notNegative("Window", "Turns", o.Turns), notNegative("Window", "Tokens", o.Tokens), notNegative("Window", "SummaryTokens", o.SummaryTokens))
 	case o.Turns == 0 && o.Tokens == 0:
-		return errors.New("guards: Window without a limit of turns or tokens")
+		return errNoLimit("Window", "Turns or Tokens")
 	case o.Trigger < 0 || o.Trigger > 1 || o.Target < 0 || o.Target > 1:
-		return fmt.Errorf("guards: Window: trigger %v and target %v are parts of one", o.Trigger, o.Target)
+		return fmt.Errorf("guards: Window: Trigger is %v and Target %v, both must be from 0 to 1", o.Trigger, o.Target)
 	case o.Trigger > 0 && o.Target >= o.Trigger || o.Trigger == 0 && o.Target >= DefaultWindowTrigger:
-		return fmt.Errorf("guards: Window: a cut down to %v would be due again at once", o.Target)
+		return fmt.Errorf("guards: Window: Target is %v, it must be below Trigger: a cut would be due again at once", o.Target)
 	}
 	return nil
 }

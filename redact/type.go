@@ -27,7 +27,7 @@ type Finding struct {
 }
 
 // Counts is the number of values redacted per type. The nil map is ready to be
-// read; it is safe to share like any map.
+// read. Not safe for concurrent use: Add changes it.
 type Counts map[Type]int
 
 // Total is the sum over all types.

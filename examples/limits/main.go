@@ -29,7 +29,6 @@ func main() {
 	chain := callbacks.New(
 		guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 4, Tokens: 20_000, Time: time.Minute}),
 		guards.Landing(),
-		guards.Loop(),
 	)
 	reader, err := chain.NewAgent(llmagent.Config{
 		Name: "reader", Model: model, Tools: []tool.Tool{callbackstest.Tool("read_page")},
