@@ -10,7 +10,9 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,9 +30,12 @@ elsewhere a token of 16 or more letters, digits and . _ ~ - is required ("openss
 -hex 24" makes one), in a file (--token-file) or in DUEDILIGENCE_TOKEN; put a proxy with TLS in front, since a token over plain HTTP can be
 read on the way.
 
-With -o DIR each run keeps a folder as "duediligence SUPPLIER -o" makes it, shown under
-/runs/, and one journal of all runs, journal.jsonl. The budgets of the flags hold for each
-run. Ctrl-C gives runs under way 30 s to end, then cuts them off.`
+With -o DIR each run that has ended keeps a folder with its report, journal and page, shown
+under /runs/. One whose client left, or that was cut off, leaves only its journal there. The
+journal of all runs, journal.jsonl, is written as they go on and is all that a crash leaves;
+runs of serve can't be resumed. The budgets of the flags hold for each run.
+
+Ctrl-C gives runs under way 30 s to end, then cuts them off; a second one does so at once.`
 
 // tokenVariable holds the token where no file does.
 const tokenVariable = "DUEDILIGENCE_TOKEN"
@@ -167,7 +172,7 @@ func listen(ctx context.Context, address, token string) (net.Listener, error) {
 }
 
 // serveUntil serves until ctx is done, then lets requests under way end, and cuts off those
-// that have not ended after the grace. When it returns no run goes on, or its error says so.
+// that have not ended after the grace or a second signal. When it returns no run goes on, or its error says so.
 func serveUntil(ctx context.Context, s *serve.Server, l net.Listener, grace time.Duration, stopping func()) error {
 	srv := s.HTTPServer()
 	failure := make(chan error, 1)
@@ -177,9 +182,11 @@ func serveUntil(ctx context.Context, s *serve.Server, l net.Listener, grace time
 		return errors.Join(fmt.Errorf("serving: %w", err), srv.Close(), drain(ctx, s))
 	case <-ctx.Done():
 	}
-	stopping()
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
+	end, ignore := signal.NotifyContext(end, os.Interrupt, syscall.SIGTERM) // a second one
+	defer ignore()
+	stopping()
 	if err := srv.Shutdown(end); err != nil {
 		return errors.Join(fmt.Errorf("stopping: %w", err), srv.Close(), drain(ctx, s))
 	}

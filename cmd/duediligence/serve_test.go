@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -176,4 +177,44 @@ func TestServeIsCareful(t *testing.T) {
 		require.Equal(t, exitRefused, r.code, "%s: %s", name, r.stderr)
 		require.NotEmpty(t, r.stderr)
 	}
+}
+
+// A second Ctrl-C does not wait for the grace.
+func TestASecondInterruptCutsRunsOff(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process can't interrupt itself there")
+	}
+	c, err := sources.New(sources.Options{})
+	require.NoError(t, err)
+	m := &slowToStop{began: make(chan struct{}, 100), returned: make(chan struct{})}
+	close(m.returned)
+	s, err := serve.New(serve.Options{Pipeline: pipeline.Options{Sources: c, Model: m}})
+	require.NoError(t, err)
+	defer s.Close()
+	l, err := listen(t.Context(), "127.0.0.1:0", "")
+	require.NoError(t, err)
+	address := "http://" + l.Addr().String() + "/api"
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- serveUntil(ctx, s, l, time.Hour, func() {
+			self, err := os.FindProcess(os.Getpid())
+			if err == nil {
+				_ = self.Signal(os.Interrupt)
+			}
+		})
+	}()
+	post := func(path, body string) {
+		if resp, err := http.Post(address+path, "application/json", strings.NewReader(body)); err == nil {
+			_ = resp.Body.Close()
+		}
+	}
+	post("/apps/duediligence/users/u/sessions/s", "{}")
+	go post("/run", `{"appName":"duediligence","userId":"u","sessionId":"s","newMessage":{"role":"user","parts":[{"text":"Transports Kervalec"}]}}`)
+	<-m.began
+	interrupt()
+	err = <-ended
+	require.ErrorContains(t, err, "stopping")
+	require.NotContains(t, err.Error(), "runs still go on")
 }

@@ -217,7 +217,7 @@ var operateCatalogue = map[Key]entry{
 	DeskNotKept:       {"This run could not be kept on disk: %v", "Cette exécution n'a pas pu être conservée sur le disque : %v"},
 	ServeListening:    {"Open %s (Ctrl-C ends it).", "Ouvrir %s (Ctrl-C pour arrêter)."},
 	ServeToken:        {"Log in with %s/?token=…, or send Authorization: Bearer …", "Se connecter avec %s/?token=…, ou envoyer Authorization: Bearer …"},
-	ServeStopping:     {"Stopping: runs under way have %s to end.", "Arrêt : les exécutions en cours ont %s pour finir."},
+	ServeStopping:     {"Stopping: runs under way have %s to end; Ctrl-C again cuts them off.", "Arrêt : les exécutions en cours ont %s pour finir ; un second Ctrl-C les coupe."},
 	DoctorModel:       {"model", "modèle"},
 	DoctorOffline:     {"offline, needs no key and no network", "hors ligne, sans clé ni réseau"},
 	DoctorNoModel:     {"%v", "%v"},

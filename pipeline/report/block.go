@@ -179,6 +179,9 @@ func (c *composer) refs(ids ...string) []inline {
 // outcome is the standing sentence of a check.
 func (c *composer) outcome(k Check) string {
 	key := "outcome." + string(k.Outcome)
+	if k.Outcome == OutcomeNotAsked && k.Source == "" { // no researcher, and no code, came to it
+		key += ".not_reached"
+	}
 	if k.Code == sources.FailNoSource || k.Code == sources.FailUnsearchable {
 		key += "." + k.Code
 	}

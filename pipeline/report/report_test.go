@@ -179,6 +179,8 @@ func TestAbsenceFailureAndIrrelevanceReadDifferently(t *testing.T) {
 		require.Equal(t, OutcomeNotAsked, c.Outcome)
 	}
 	require.NotContains(t, nothing.Markdown(English), "Nothing found")
+	require.NotContains(t, nothing.Markdown(English), "The source not asked", "a source without a name")
+	require.Contains(t, nothing.Markdown(English), "The run ended before this was looked up: check not done.")
 }
 
 // Every citation leads to a line of evidence, which holds a query and a hash:
