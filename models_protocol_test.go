@@ -200,7 +200,7 @@ func TestFaultsOfOneCall(t *testing.T) {
 				})
 				out := researchWith(t, p.model(t, s, models.Options{Timeout: patience}), streaming)
 				require.True(t, hit.Load())
-				require.Equal(t, callbacks.StatusDone, out.Result.Status, out.Result.Err)
+				require.Equal(t, callbacks.StatusFailed, out.Result.Status, out.Result.Err)
 				require.Len(t, out.Findings, 2, "the siblings'")
 				require.NotNil(t, out.Report.Facts.Registry, "the look-up was made by code")
 				require.Contains(t, strings.Join(out.Report.Gaps, "\n"), "registry_researcher did not finish")
@@ -218,7 +218,7 @@ func TestAModelThatIsDown(t *testing.T) {
 			return true
 		})
 		out := researchWith(t, p.model(t, s, models.Options{}), streaming)
-		require.Equal(t, callbacks.StatusDone, out.Result.Status)
+		require.Equal(t, callbacks.StatusFailed, out.Result.Status)
 		require.True(t, out.Report.Narrative.Template)
 		require.Empty(t, out.Findings)
 		md := out.Report.Markdown(report.English)
