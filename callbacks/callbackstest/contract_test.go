@@ -43,7 +43,9 @@ func (h *heard) Helper() {}
 
 // Every law has at least one guard that breaks it, and AssertContract says which.
 func TestBrokenGuardsAreCaught(t *testing.T) {
-	var count atomic.Int64
+	var count, left atomic.Int64
+	left.Store(3)
+	var once sync.Once
 	stuck := make(chan struct{})
 	t.Cleanup(func() { close(stuck) })
 	ctx := t.Context()
@@ -97,8 +99,24 @@ func TestBrokenGuardsAreCaught(t *testing.T) {
 		"goes on when its caller stops": {"wrapper", callbacks.Guard{WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM { return restless{next} }}},
 		"does not come back":            {"parallel", callbacks.Guard{BeforeTool: secondTime(func() { <-stuck })}},
 		"remembers the last run":        {"run", callbacks.Guard{BeforeTool: secondTime(nil)}},
+		"has three calls for all runs": {"run", callbacks.Guard{BeforeTool: func(agent.Context, tool.Tool, map[string]any) (map[string]any, error) {
+			if left.Add(-1) < 0 {
+				return nil, callbacks.Deny("used_up", "no calls left")
+			}
+			return nil, nil
+		}}},
+		"needs somebody to call Start": {"launched", callbacks.Guard{BeforeModel: func(ctx agent.Context, _ *model.LLMRequest) (*model.LLMResponse, error) {
+			if callbacks.RunOf(context.WithoutCancel(ctx)) == nil { // hides the invocation id
+				return nil, callbacks.Deny("no_run", "no run")
+			}
+			return nil, nil
+		}}},
 		"leaves a goroutine behind": {"leak", callbacks.Guard{BeforeTool: func(agent.Context, tool.Tool, map[string]any) (map[string]any, error) {
 			go func() { <-ctx.Done() }()
+			return nil, nil
+		}}},
+		"leaves one behind in all": {"leak", callbacks.Guard{BeforeTool: func(agent.Context, tool.Tool, map[string]any) (map[string]any, error) {
+			once.Do(func() { go func() { <-ctx.Done() }() })
 			return nil, nil
 		}}},
 	} {

@@ -7,12 +7,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"go.uber.org/goleak"
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
@@ -73,23 +73,32 @@ func (a *asserted) wrapModel() {
 	}
 }
 
-// runs plays the same short run once alone and then 64 times side by side.
-func (a *asserted) runs() {
+// sideBySide is how many runs are played at once, one in launchedOf of them launched.
+const (
+	sideBySide = 64
+	launchedOf = 4
+)
+
+// runs plays the same short run once started and once launched, and then many times side by
+// side. It reports whether they all ended.
+func (a *asserted) runs() bool {
 	a.Helper()
-	before := runtime.NumGoroutine()
-	first, err := a.play()
-	if err != nil {
-		a.broken("run", "it can't be attached: %v", err)
-		return
-	}
+	before := goleak.IgnoreCurrent()
+	var started, again, launched string
+	var err error
 	done := make(chan struct{})
-	others := make([]string, 64)
+	others := make([]string, sideBySide)
 	go func() {
 		defer close(done)
+		if started, err = a.play(false); err != nil {
+			return
+		}
+		again, _ = a.play(false)
+		launched, _ = a.play(true)
 		var wg sync.WaitGroup
 		for i := range others {
 			wg.Go(func() {
-				got, err := a.play()
+				got, err := a.play(i%launchedOf == 0)
 				if err != nil {
 					got = err.Error()
 				}
@@ -101,25 +110,54 @@ func (a *asserted) runs() {
 	select {
 	case <-done:
 	case <-time.After(a.Timeout):
-		a.broken("parallel", "64 runs side by side did not end within %s", a.Timeout)
-		return
+		a.broken("parallel", "%d runs side by side did not end within %s", sideBySide, a.Timeout)
+		return false
 	}
-	if i := slices.IndexFunc(others, func(o string) bool { return o != first }); i >= 0 && !a.KeepsState {
-		a.broken("run", "a later run goes another way than the first: it keeps what it knows outside the Run\nfirst: %s\nlater: %s", first, others[i])
+	if err != nil {
+		a.broken("run", "it can't be attached: %v", err)
+		return true
 	}
-	// What ends with a run may take a moment to be gone.
-	for deadline := time.Now().Add(min(a.Timeout, 5*time.Second)); runtime.NumGoroutine() > before+32; {
-		if time.Now().After(deadline) {
-			a.broken("leak", "%d goroutines before the runs, %d after", before, runtime.NumGoroutine())
+	if !a.KeepsState {
+		a.alike(started, again, launched, others)
+	}
+	a.leaks(before)
+	return true
+}
+
+func (a *asserted) alike(started, again, launched string, others []string) {
+	a.Helper()
+	for i, later := range append([]string{again}, others...) {
+		if wasLaunched := i > 0 && (i-1)%launchedOf == 0; !wasLaunched && later != started {
+			a.broken("run", "a later run goes another way than the first: it keeps what it knows outside the Run\nfirst: %s\nlater: %s", started, later)
 			return
 		}
-		runtime.Gosched()
+	}
+	if launched != started {
+		a.broken("launched", "a run goes another way where nobody calls callbacks.Start\nstarted: %s\nlaunched: %s", started, launched)
+	}
+}
+
+// leaks finds goroutines by their stacks. What ends with a run may take a moment to be gone.
+func (a *asserted) leaks(before goleak.Option) {
+	a.Helper()
+	var err error
+	for deadline := time.Now().Add(min(a.Timeout, 5*time.Second)); ; {
+		err = goleak.Find(before,
+			// Idle connections belong to the client, not to the run.
+			goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
+		if err == nil || time.Now().After(deadline) {
+			break
+		}
+	}
+	if err != nil {
+		text, _, _ := strings.Cut(err.Error(), "\n\n")
+		a.broken("leak", "%s", text)
 	}
 }
 
 // play is one run through the form the guard works in; it returns what its observers
 // were told, without what differs from run to run.
-func (a *asserted) play() (string, error) {
+func (a *asserted) play(launched bool) (string, error) {
 	rec := &Recorder{}
 	chain := callbacks.New(a.g, rec.Guard())
 	cfg := llmagent.Config{
@@ -152,11 +190,9 @@ func (a *asserted) play() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ctx, run := callbacks.Start(context.Background())
-	defer run.Close()
-	for _, err := range run.Events(r.Run(ctx, User, Session, genai.NewContentFromText("question", genai.RoleUser), agent.RunConfig{})) {
-		_ = err // the outcome has it
-	}
+	run := follow(context.Background(), launched, rec, func(ctx context.Context) iter.Seq2[*session.Event, error] {
+		return r.Run(ctx, User, Session, genai.NewContentFromText("question", genai.RoleUser), agent.RunConfig{})
+	}, func(*session.Event, error) {}) // the outcome has it
 	var lines []string
 	for _, ev := range rec.Events() {
 		lines = append(lines, fmt.Sprintf("%s %s %s %s %s", ev.Step, ev.Tool, ev.Outcome, ev.Guard, ev.Code))
