@@ -45,7 +45,7 @@ func Start(t *testing.T) *Browser {
 		t.Skip("chromium is not installed")
 	}
 	// What Chromium leaves behind goes with the test. The path is short, as a socket is in it.
-	temp, err := os.MkdirTemp("", "chromium")
+	temp, err := os.MkdirTemp("", "chromium") //nolint:usetesting // t.TempDir is too long for a socket
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(temp) })
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Env("TMPDIR="+temp))
