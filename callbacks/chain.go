@@ -173,7 +173,7 @@ const (
 	formPlugin = "plugin"
 )
 
-// works is the form x capability table. What is not in it works in both forms.
+// missing is what each form has no place for. Every other hook works in both.
 var missing = map[string][]Hook{
 	formAgent:  {HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent},
 	formPlugin: {HookWrapModel, HookWrapAgent},

@@ -187,7 +187,8 @@ func (g *guardedStreamingTool) ProcessRequest(ctx agent.Context, req *model.LLMR
 }
 
 // RunStream takes the call through the chain. The chunks are gathered first and
-// handed on as one: after_tool hooks must see the whole before anything leaves.
+// handed on as one: after_tool hooks must see the whole before anything leaves. A
+// stream that grows over mostStreamed fails.
 func (g *guardedStreamingTool) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		m, err := g.object(args)
@@ -220,6 +221,10 @@ func (g *guardedStreamingTool) RunStream(ctx agent.Context, args any) iter.Seq2[
 	}
 }
 
+// mostStreamed is how many bytes of a streaming tool are gathered: one that never ends must
+// not take the memory of the process.
+const mostStreamed = 16 << 20
+
 func (g *guardedStreamingTool) gather(ctx agent.Context, s *toolStep) (res map[string]any, err error) {
 	s.ev.Called = true
 	defer func() {
@@ -231,6 +236,9 @@ func (g *guardedStreamingTool) gather(ctx agent.Context, s *toolStep) (res map[s
 	for chunk, err := range g.inner.RunStream(ctx, s.args) {
 		if err != nil {
 			return nil, err
+		}
+		if len(all)+len(chunk) > mostStreamed {
+			return nil, fmt.Errorf("callbacks: %s streams more than %d bytes", g.Name(), mostStreamed)
 		}
 		all = append(all, chunk...)
 	}

@@ -5,6 +5,7 @@ package callbacks_test
 
 import (
 	"iter"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,6 +39,38 @@ func TestArgumentsThatAreNoObject(t *testing.T) {
 	require.Equal(t, 1, n)
 	require.Empty(t, function.Calls())
 	require.Empty(t, streaming.Calls())
+}
+
+// A stream that never ends is cut off, and the model reads that the tool failed.
+func TestAStreamWithoutEnd(t *testing.T) {
+	endless := endlessTool{callbackstest.StreamingTool("watch"), new(int)}
+	rec := &callbackstest.Recorder{}
+	cfg, err := callbacks.New(rec.Guard()).Attach(llmagent.Config{Name: "a", Tools: []tool.Tool{endless}})
+	require.NoError(t, err)
+	var errs []string
+	for chunk, err := range cfg.Tools[0].(interface {
+		RunStream(ctx agent.Context, args any) iter.Seq2[string, error]
+	}).RunStream(callbackstest.Context(t), map[string]any{}) {
+		require.Empty(t, chunk)
+		errs = append(errs, err.Error())
+	}
+	require.Equal(t, []string{"tool failed: watch"}, errs)
+	require.Equal(t, 17, *endless.chunks)
+	require.ErrorContains(t, rec.Events(callbacks.StepTool)[0].Err, "watch streams more than")
+}
+
+// endlessTool streams a mebibyte at a time, for as long as somebody listens.
+type endlessTool struct {
+	*callbackstest.FakeStreamingTool
+	chunks *int
+}
+
+func (e endlessTool) RunStream(agent.Context, any) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for more := true; more; more = yield(strings.Repeat("x", 1<<20), nil) {
+			*e.chunks++
+		}
+	}
 }
 
 // A refusal inside an agent used as a tool is told outside under the name of its guard.
