@@ -16,7 +16,7 @@ lint: ## run the linters (needs golangci-lint v2.15.0 on the PATH)
 	golangci-lint run ./...
 
 bench: ## print what the guards cost, as ratios measured in one run
-	go test -run '^$$' -bench . -benchmem ./callbacks ./guards .
+	go test -run '^$$' -bench . -benchmem ./callbacks ./guards ./internal/e2e
 
 mutate: ## change one thing at a time and list what no test notices (SAMPLE=0 for all)
 	go run ./internal/mutate -sample $(or $(SAMPLE),100) -least 0.8 ./callbacks ./guards

@@ -1,7 +1,7 @@
 // Copyright 2026 The Gardefou Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gardefou_test
+package e2e_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/internal/pipelinetest"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
@@ -28,7 +29,7 @@ func BenchmarkPipeline(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := c.Resolve(b.Context(), kervalec)
+	r := c.Resolve(b.Context(), pipelinetest.Kervalec)
 	var journal bytes.Buffer
 	guarded := mustPipeline(b, pipeline.Options{Sources: c, Model: offline.Model{}, Journal: &journal})
 	bare := mustPipeline(b, pipeline.Options{Sources: c, Model: offline.Model{}, Bare: true})
@@ -64,7 +65,7 @@ func measure(b *testing.B, p *pipeline.Pipeline, s supplier.Subject) cost {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := time.Now()
-	out, err := p.Run(b.Context(), s, kervalec)
+	out, err := p.Run(b.Context(), s, pipelinetest.Kervalec)
 	took := time.Since(start)
 	runtime.ReadMemStats(&after)
 	if err != nil || out.Report.Narrative.Template {

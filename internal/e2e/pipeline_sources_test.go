@@ -1,7 +1,7 @@
 // Copyright 2026 The Gardefou Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gardefou_test
+package e2e_test
 
 import (
 	"encoding/json"
@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/internal/pipelinetest"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/risk"
@@ -65,7 +66,7 @@ func TestALiveReportEqualsTheSampleReport(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, live.Close()) })
-	c := sample(t)
+	c := pipelinetest.Sample(t)
 	var pairs []string
 	for _, layout := range []string{time.RFC3339, time.DateOnly, "2 January 2006", "02/01/2006"} {
 		pairs = append(pairs, later.Format(layout), sources.SampleDate.Format(layout))
@@ -80,8 +81,8 @@ func TestALiveReportEqualsTheSampleReport(t *testing.T) {
 		}
 		done = append(done, a.Subject.LegalName+a.Subject.SIREN)
 		for _, lang := range []string{"en", "fr"} {
-			want := research(t, pipeline.Options{Model: offline.Model{}, Lang: lang, Sources: c}, query).Report
-			got := research(t, pipeline.Options{Model: offline.Model{}, Lang: lang, Sources: live}, query).Report
+			want := pipelinetest.Research(t, pipeline.Options{Model: offline.Model{}, Lang: lang, Sources: c}, query).Report
+			got := pipelinetest.Research(t, pipeline.Options{Model: offline.Model{}, Lang: lang, Sources: live}, query).Report
 			require.Equal(t, comparableReport(t, want, u, dates), comparableReport(t, got, u, dates), query)
 			require.Equal(t, sources.ModeLive, got.Run.Mode)
 			require.Contains(t, string(got.JSON()), later.Format(time.DateOnly), "it was read on another day")
@@ -93,9 +94,9 @@ func TestALiveReportEqualsTheSampleReport(t *testing.T) {
 // With any one source down the report says so, in its own words, and the rating is
 // what the model makes of the rest.
 func TestTheReportWithOneSourceDown(t *testing.T) {
-	c := sample(t)
-	whole := subject(t, c, kervalec)
-	all := research(t, pipeline.Options{Model: offline.Model{}, Sources: c}, kervalec).Report
+	c := pipelinetest.Sample(t)
+	whole := pipelinetest.Subject(t, c, pipelinetest.Kervalec)
+	all := pipelinetest.Research(t, pipeline.Options{Model: offline.Model{}, Sources: c}, pipelinetest.Kervalec).Report
 	for name, tc := range map[string]struct {
 		path     string
 		checks   []string
@@ -149,7 +150,7 @@ func TestTheReportWithOneSourceDown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, lang := range []report.Lang{report.English, report.French} {
-				client := standIns(t, func(w http.ResponseWriter, r *http.Request) bool {
+				client := pipelinetest.Sources(t, func(w http.ResponseWriter, r *http.Request) bool {
 					if strings.Contains(r.URL.Path, tc.path) {
 						http.Error(w, "<html>down</html>", http.StatusServiceUnavailable)
 						return true
@@ -158,7 +159,7 @@ func TestTheReportWithOneSourceDown(t *testing.T) {
 				})
 				p, err := pipeline.New(pipeline.Options{Model: offline.Model{}, Lang: string(lang), Sources: client})
 				require.NoError(t, err)
-				out, err := p.Run(t.Context(), whole, kervalec)
+				out, err := p.Run(t.Context(), whole, pipelinetest.Kervalec)
 				require.NoError(t, err)
 				r := out.Report
 				var notDone []string

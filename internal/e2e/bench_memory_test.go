@@ -1,7 +1,7 @@
 // Copyright 2026 The Gardefou Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gardefou_test
+package e2e_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/internal/pipelinetest"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/sources"
 )
@@ -46,7 +47,7 @@ func BenchmarkConcurrentRuns(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	subject := c.Resolve(b.Context(), kervalec).Subject
+	subject := c.Resolve(b.Context(), pipelinetest.Kervalec).Subject
 	held := func(bare bool) float64 {
 		var arrived, done sync.WaitGroup
 		goOn := make(chan struct{})
@@ -55,10 +56,10 @@ func BenchmarkConcurrentRuns(b *testing.B) {
 		for range concurrentRuns {
 			h := &holding{arrived: &arrived, goOn: goOn}
 			p := mustPipeline(b, pipeline.Options{
-				Sources: c, Model: offline.Model{}, ModelFor: only(agents.Writer, h), Journal: journal.NewWriter(io.Discard), Bare: bare,
+				Sources: c, Model: offline.Model{}, ModelFor: pipelinetest.Only(agents.Writer, h), Journal: journal.NewWriter(io.Discard), Bare: bare,
 			})
 			done.Go(func() {
-				if _, err := p.Run(b.Context(), subject, kervalec); err != nil {
+				if _, err := p.Run(b.Context(), subject, pipelinetest.Kervalec); err != nil {
 					b.Error(err)
 				}
 			})

@@ -1,7 +1,7 @@
 // Copyright 2026 The Gardefou Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gardefou_test
+package e2e_test
 
 import (
 	"io/fs"
@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every Go block of the README and of docs/ is a region of an example_*_test.go here,
+// Every Go block of the README and of docs/ is a region of an example_*_test.go beside it,
 // which is compiled and run, and every region stands in a block.
 func TestDocBlocks(t *testing.T) {
 	var regions []string
-	for _, f := range glob(t, "example_*_test.go") {
+	for _, f := range glob(t, "internal/e2e/example_*_test.go") {
 		regions = append(regions, regionsOf(read(t, f))...)
 	}
 	used := map[string]bool{}

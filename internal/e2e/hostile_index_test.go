@@ -1,12 +1,13 @@
 // Copyright 2026 The Gardefou Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gardefou_test
+package e2e_test
 
 import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,12 +78,15 @@ func TestEveryHostileCaseIsTested(t *testing.T) {
 		require.Equal(t, i+1, c.number)
 		require.NotEqual(t, c.tests == "", c.why == "", "case %d", c.number)
 		for _, name := range strings.Fields(c.tests) {
-			folder, test := ".", name
+			folder, test := "", name
 			if at := strings.LastIndexByte(name, '.'); at >= 0 {
 				folder, test = name[:at], name[at+1:]
 			}
 			if tests[folder] == nil {
 				tests[folder] = testsIn(t, folder)
+				if folder == "" {
+					maps.Copy(tests[folder], testsIn(t, "internal/e2e"))
+				}
 			}
 			require.True(t, tests[folder][test], "case %d: %s has no %s", c.number, folder, test)
 		}

@@ -1,7 +1,7 @@
 // Copyright 2026 The Gardefou Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gardefou_test
+package e2e_test
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ var leaves = map[string]string{
 }
 
 // The exported surface is the one in testdata/api.txt, so that no change of it goes by
-// unseen (go test -run TestAPI -update-api writes it anew); everything in it is
+// unseen (go test -run TestAPI ./internal/e2e -update-api writes it anew); everything in it is
 // documented, and no dependency's types but ADK's and genai's are part of it.
 func TestAPI(t *testing.T) {
 	var surface strings.Builder
@@ -67,7 +67,7 @@ func TestAPI(t *testing.T) {
 	if *updateAPI {
 		require.NoError(t, os.WriteFile(golden, []byte(surface.String()), 0o644)) //nolint:gosec // part of the repository
 	}
-	require.Equal(t, read(t, golden), surface.String(), "the exported surface changed: say so in CHANGELOG.md and run go test -run TestAPI -update-api .")
+	require.Equal(t, read(t, golden), surface.String(), "the exported surface changed: say so in CHANGELOG.md and run go test -run TestAPI ./internal/e2e -update-api")
 }
 
 // libraries are the packages that others import.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Gardefou Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gardefou_test
+package e2e_test
 
 import (
 	"context"
@@ -22,6 +22,7 @@ import (
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/callbacks/callbackstest"
+	"github.com/gardefou/gardefou/internal/pipelinetest"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/risk"
@@ -40,7 +41,7 @@ func renamed(t *testing.T, name string, titles ...string) *sources.Client {
 	t.Helper()
 	h := sources.SampleHandler()
 	everywhere := regexp.MustCompile(`(?i)` + knownName)
-	return standIns(t, func(w http.ResponseWriter, r *http.Request) bool {
+	return pipelinetest.Sources(t, func(w http.ResponseWriter, r *http.Request) bool {
 		news := r.URL.Path == "/api/v2/doc/doc"
 		if news { // the sample set knows the company by its own name only
 			q := r.URL.Query()
@@ -135,7 +136,7 @@ func TestTheSameCompanyUnderAnInstruction(t *testing.T) {
 	for _, lang := range []report.Lang{report.English, report.French} {
 		for _, m := range []model.LLM{offline.Model{}, gullible{}} {
 			run := func(name string) *pipeline.Outcome {
-				return research(t, pipeline.Options{Model: m, Lang: string(lang), Sources: renamed(t, name)}, knownSIREN)
+				return pipelinetest.Research(t, pipeline.Options{Model: m, Lang: string(lang), Sources: renamed(t, name)}, knownSIREN)
 			}
 			plain := run("NEGOCE ORDINAIRE")
 			require.False(t, plain.Report.Narrative.Template)
@@ -160,7 +161,7 @@ func TestInjectedHeadlinesMoveNothing(t *testing.T) {
 	for _, lang := range []report.Lang{report.English, report.French} {
 		for _, m := range []model.LLM{offline.Model{}, gullible{}} {
 			run := func(titles ...string) *pipeline.Outcome {
-				return research(t, pipeline.Options{Model: m, Lang: string(lang), Sources: renamed(t, knownName, titles...)}, knownSIREN)
+				return pipelinetest.Research(t, pipeline.Options{Model: m, Lang: string(lang), Sources: renamed(t, knownName, titles...)}, knownSIREN)
 			}
 			want := verdictOf(run("ouvre un quai", "recrute dix chauffeurs"))
 			for _, titles := range [][]string{
@@ -215,7 +216,7 @@ func declares(req *model.LLMRequest, name string) bool {
 func TestDraftsWithInventions(t *testing.T) {
 	good := func(o pipeline.Options) string {
 		var sb strings.Builder
-		for _, s := range research(t, o, kervalec).Report.Narrative.Sections {
+		for _, s := range pipelinetest.Research(t, o, pipelinetest.Kervalec).Report.Narrative.Sections {
 			sb.WriteString("## " + s.Title + "\n\n")
 			for _, p := range s.Paragraphs {
 				sb.WriteString(p.Text)
@@ -252,7 +253,7 @@ func TestDraftsWithInventions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := pipeline.Options{Model: offline.Model{}, Lang: tc.lang}
 			if tc.listDown {
-				o.Sources = standIns(t, listDown)
+				o.Sources = pipelinetest.Sources(t, listDown)
 			}
 			writer := callbackstest.Script(callbackstest.Say(good(o) + "\n" + tc.added)).Repeat()
 			reviewer := callbackstest.Script(callbackstest.Call(agents.ApproveReport, nil), callbackstest.Say("done")).Repeat()
@@ -265,7 +266,7 @@ func TestDraftsWithInventions(t *testing.T) {
 				}
 				return nil
 			}
-			out := research(t, o, kervalec)
+			out := pipelinetest.Research(t, o, pipelinetest.Kervalec)
 			require.Equal(t, callbacks.StatusDone, out.Result.Status)
 			require.Equal(t, tc.added != "", out.Report.Narrative.Template)
 			if tc.added == "" {
@@ -289,7 +290,7 @@ func TestReviewersThatGiveNoVerdict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := callbackstest.Script(turns...).Repeat()
-			out := research(t, pipeline.Options{Model: offline.Model{}, ModelFor: only(agents.Reviewer, m)}, kervalec)
+			out := pipelinetest.Research(t, pipeline.Options{Model: offline.Model{}, ModelFor: pipelinetest.Only(agents.Reviewer, m)}, pipelinetest.Kervalec)
 			require.True(t, out.Report.Narrative.Template)
 			require.LessOrEqual(t, m.Calls(), agents.MaxRounds*len(turns)+2)
 			require.Len(t, out.Report.Narrative.Sections, 4)
@@ -308,7 +309,7 @@ func TestForeignCallsUseUpTheBudget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := callbackstest.Script(call).Repeat()
-			out := research(t, pipeline.Options{Model: offline.Model{}, ModelFor: only(agents.RegistryResearcher, m), AgentCalls: 3}, kervalec)
+			out := pipelinetest.Research(t, pipeline.Options{Model: offline.Model{}, ModelFor: pipelinetest.Only(agents.RegistryResearcher, m), AgentCalls: 3}, pipelinetest.Kervalec)
 			require.Equal(t, 3, m.Calls())
 			require.Equal(t, knownSIREN, out.Report.Facts.Registry.Company.Items[0].SIREN)
 			require.Equal(t, knownSIREN, out.Report.Subject.SIREN)
