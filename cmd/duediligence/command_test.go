@@ -50,7 +50,7 @@ func TestReportOnStdoutProgressOnStderr(t *testing.T) {
 	require.NotContains(t, r.stderr, "\x1b")
 	// Nothing but our own lines: ADK's logging goes nowhere.
 	for line := range strings.Lines(r.stderr) {
-		require.Regexp(t, `^(Source: |Subject: |Run done|  \w+_?\w* +\w+)`, line)
+		require.Regexp(t, `^(Source: |Subject: |Run done|LOW RISK  |  \w+_?\w* +\w+)`, line)
 	}
 
 	quiet := command(t, "--quiet", "Transports Kervalec")

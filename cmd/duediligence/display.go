@@ -24,6 +24,7 @@ type display struct {
 	perRun   int
 
 	mu    sync.Mutex
+	title string
 	rows  []*row
 	calls int
 	drawn int
@@ -45,6 +46,14 @@ func newDisplay(w io.Writer, lang text.Lang, width func() int, perAgent, perRun 
 		d.rows = append(d.rows, &row{agent: name, last: "…"})
 	}
 	return d
+}
+
+// begin shows a title above the agents, before the first of them works.
+func (d *display) begin(title string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.title = title
+	d.draw()
 }
 
 // step takes in one event and draws.
@@ -72,6 +81,16 @@ func (d *display) step(ev callbacks.Event) {
 	d.draw()
 }
 
+// erase takes the display off the terminal.
+func (d *display) erase() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.drawn > 0 {
+		fmt.Fprintf(d.w, "\x1b[%dA\r\x1b[J", d.drawn)
+	}
+	d.drawn = 0
+}
+
 // pause holds the display still while a question stands beneath it.
 func (d *display) pause(ask func() bool) bool {
 	d.mu.Lock()
@@ -97,6 +116,9 @@ func (d *display) draw() {
 		fmt.Fprintf(&sb, "\x1b[%dA", d.drawn)
 	}
 	width := d.width()
+	if d.title != "" {
+		sb.WriteString("\r\x1b[2K" + fit(d.title, width) + "\n")
+	}
 	for _, r := range d.rows {
 		line := fmt.Sprintf("  %-22s %2d/%-2d %7d tok  %s", r.agent, r.calls, d.perAgent, r.tokens, r.last)
 		if len(r.guards) > 0 {
@@ -109,7 +131,7 @@ func (d *display) draw() {
 		sb.WriteString("\r\x1b[2K" + line + "\n")
 	}
 	sb.WriteString("\r\x1b[2K" + fit(fmt.Sprintf("  %-22s %2d/%d", "", d.calls, d.perRun), width) + "\n")
-	d.drawn = len(d.rows) + 1
+	d.drawn = strings.Count(sb.String(), "\n")
 	fmt.Fprint(d.w, sb.String())
 }
 

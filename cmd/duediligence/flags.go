@@ -63,7 +63,7 @@ type flags struct {
 	purchases   int64
 }
 
-var formats = []string{"md", "json", "html", "csv"}
+var formats = []string{"short", "md", "json", "html", "csv"}
 
 // ratings are those --fail-on can name, from the least grave.
 var ratings = []risk.Rating{risk.RatingLow, risk.RatingMedium, risk.RatingHigh, risk.RatingCritical, risk.RatingStop}

@@ -29,6 +29,8 @@ type printer struct {
 	quiet bool
 	lang  text.Lang
 	color bool
+	// short says that the answer is all that stdout gets: what it says is not said before.
+	short bool
 	// live, on a terminal, takes the place of a line a step.
 	live *display
 	// notes are told once each, at the end.
@@ -49,9 +51,11 @@ func (p *printer) line(format string, args ...any) {
 }
 
 func (p *printer) source(c *sources.Client) {
-	if c.Mode() == sources.ModeSample {
+	switch {
+	case p.short && c.Mode() == sources.ModeSample: // the answer says so
+	case c.Mode() == sources.ModeSample:
 		p.line("%s", text.Get(p.lang, text.CmdSample))
-	} else {
+	default:
 		p.line("%s", text.Get(p.lang, text.CmdLive))
 	}
 	for _, o := range c.Overrides() {
@@ -60,6 +64,12 @@ func (p *printer) source(c *sources.Client) {
 }
 
 func (p *printer) subject(s supplier.Subject) {
+	if p.short { // the answer says so; until then the display does
+		if p.live != nil {
+			p.live.begin(text.Get(p.lang, text.CmdSubject, s.LegalName, s.SIREN, s.City))
+		}
+		return
+	}
 	p.line("%s", text.Get(p.lang, text.CmdSubject, s.LegalName, s.SIREN, s.City))
 }
 
@@ -71,6 +81,9 @@ func (p *printer) step(ev callbacks.Event) {
 	p.noteServed(ev)
 	if p.live != nil {
 		p.live.step(ev)
+		return
+	}
+	if p.short && ev.Outcome == callbacks.OutcomeAllowed {
 		return
 	}
 	var what string
@@ -119,26 +132,37 @@ func (p *printer) paint(ev callbacks.Event) string {
 	return "\x1b[33m" + s + "\x1b[0m"
 }
 
+// summary says how the run ended and what it took; a short one says only what the answer
+// below it does not.
 func (p *printer) summary(o *pipeline.Outcome, dir, goOn string) {
+	if p.live != nil && p.short {
+		p.live.erase()
+	}
 	for _, s := range slices.Sorted(maps.Keys(p.notes)) {
 		p.line("%s", s)
-	}
-	acted := make([]string, 0, len(o.Stats.Guards))
-	for _, g := range slices.Sorted(maps.Keys(o.Stats.Guards)) {
-		acted = append(acted, fmt.Sprintf("%s %d", g, o.Stats.Guards[g]))
-	}
-	if len(acted) == 0 {
-		acted = []string{text.Get(p.lang, text.CmdNone)}
 	}
 	status := text.Get(p.lang, text.Key("run."+string(o.Result.Status)))
 	if o.Result.Reason != "" {
 		status += " (" + o.Result.Reason + ")"
 	}
-	p.line("%s", text.Get(p.lang, text.CmdSummary, status, o.Stats.ModelCalls, o.Stats.ToolCalls, o.Stats.TokensIn, o.Stats.TokensOut, strings.Join(acted, ", ")))
+	finished := o.Result.Status == callbacks.StatusDone || o.Result.Status == callbacks.StatusLanded
+	switch {
+	case !p.short:
+		acted := make([]string, 0, len(o.Stats.Guards))
+		for _, g := range slices.Sorted(maps.Keys(o.Stats.Guards)) {
+			acted = append(acted, fmt.Sprintf("%s %d", g, o.Stats.Guards[g]))
+		}
+		if len(acted) == 0 {
+			acted = []string{text.Get(p.lang, text.CmdNone)}
+		}
+		p.line("%s", text.Get(p.lang, text.CmdSummary, status, o.Stats.ModelCalls, o.Stats.ToolCalls, o.Stats.TokensIn, o.Stats.TokensOut, strings.Join(acted, ", ")))
+	case !finished:
+		p.line("%s", text.Get(p.lang, text.PagePartial, status))
+	case len(o.Report.Gaps) > 0:
+		p.line("%s", text.Get(p.lang, text.CmdGaps, strings.Join(o.Report.Gaps, "; ")))
+	}
 	p.spent(o)
-	switch o.Result.Status {
-	case callbacks.StatusDone, callbacks.StatusLanded:
-	default:
+	if !finished {
 		p.resumePoint(o, goOn)
 	}
 	if dir != "" {
@@ -146,21 +170,27 @@ func (p *printer) summary(o *pipeline.Outcome, dir, goOn string) {
 	}
 }
 
-// terminal returns stderr as a terminal, or nil: colours and the live display are for
-// people who look at one.
+// terminal returns w as a terminal, or nil.
 func terminal(w io.Writer) *os.File {
 	f, ok := w.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
+	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
 	return f
 }
 
-// widthOf returns the width of a terminal now.
-func widthOf(f *os.File) int {
-	w, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
+// colours reports whether a terminal may be sent more than text (no-color.org).
+func colours() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
+
+// widthOf returns the width of a terminal now, 80 where w is none.
+func widthOf(w io.Writer) int {
+	f := terminal(w)
+	if f == nil {
 		return 80
 	}
-	return w
+	columns, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || columns == 0 {
+		return 80
+	}
+	return columns
 }

@@ -40,8 +40,8 @@ func (f *flags) begin(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 	if _, err := f.limits(); err != nil {
 		return err
 	}
-	p := &printer{w: stderr, quiet: f.quiet, lang: lang}
-	if tty := terminal(stderr); tty != nil {
+	p := &printer{w: stderr, quiet: f.quiet, lang: lang, short: f.short(stdout)}
+	if tty := terminal(stderr); tty != nil && colours() {
 		p.color = true
 		p.live = newDisplay(stderr, lang, func() int { return widthOf(tty) }, guards.DefaultAgentCalls, f.maxCalls)
 	}
@@ -154,23 +154,38 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 	if err != nil {
 		return failed(err)
 	}
-	// What was paid for is printed, whatever could not be kept on disk.
+	// What was paid for is printed, whatever could not be kept on disk. On a terminal the
+	// answer comes last, below what is said of the run.
 	unkept := out.write(outcome, p.lang, f.goOnAfter(outcome))
-	if err := f.print(stdout, outcome.Report, report.Lang(p.lang)); err != nil {
-		return failed(fmt.Errorf("writing the report: %w", errors.Join(err, unkept)))
+	if !p.short {
+		if err := f.print(stdout, outcome.Report, report.Lang(p.lang)); err != nil {
+			return failed(fmt.Errorf("writing the report: %w", errors.Join(err, unkept)))
+		}
 	}
-	if unkept != nil && f.out != "" && !out.whole {
-		p.summary(outcome, "", f.goOnAfter(outcome))
-		return &exitError{exitFailed, "duediligence: " + unkept.Error() + "\n" + f.stillThere(outcome, p.lang)}
+	lost := unkept != nil && f.out != "" && !out.whole
+	written := f.out
+	if lost {
+		written = ""
+	} else {
+		f.done(p, string(outcome.Result.Status))
 	}
-	f.done(p, string(outcome.Result.Status))
-	if unkept != nil {
-		p.summary(outcome, f.out, f.goOnAfter(outcome))
-		return failed(unkept)
-	}
-	p.summary(outcome, f.out, f.goOnAfter(outcome))
-	if head, ok := out.head(); ok {
+	p.summary(outcome, written, f.goOnAfter(outcome))
+	if head, ok := out.head(); ok && unkept == nil && !p.short {
 		p.line("%s", text.Get(p.lang, text.JournalHead, head))
+	}
+	answer := outcome.Report.Answer(report.Lang(p.lang))
+	if p.short {
+		if _, err := io.WriteString(stdout, answer.Terminal(report.Lang(p.lang), widthOf(stdout), terminal(stdout) != nil && colours())); err != nil {
+			return failed(fmt.Errorf("writing the answer: %w", errors.Join(err, unkept)))
+		}
+	} else {
+		p.line("%s", answer.VerdictLine(p.color))
+	}
+	switch {
+	case lost:
+		return &exitError{exitFailed, "duediligence: " + unkept.Error() + "\n" + f.stillThere(outcome, p.lang)}
+	case unkept != nil:
+		return failed(unkept)
 	}
 	if err := f.exit(outcome); err != nil {
 		return err
@@ -197,6 +212,12 @@ func notKept(c *sources.Client, p *printer) error {
 }
 
 func failed(err error) error { return &exitError{exitFailed, "duediligence: " + err.Error()} }
+
+// short reports whether stdout gets the answer alone: where it is asked for, and on a
+// terminal where nothing else is.
+func (f *flags) short(stdout io.Writer) bool {
+	return f.format == "short" || f.format == "" && terminal(stdout) != nil
+}
 
 // print writes the report to stdout in the format asked for.
 func (f *flags) print(w io.Writer, r report.Report, lang report.Lang) error {

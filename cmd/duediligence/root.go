@@ -15,7 +15,8 @@ import (
 	"github.com/gardefou/gardefou/pipeline/sources"
 )
 
-const longHelp = `Researches one supplier and writes a due-diligence report to stdout.
+const longHelp = `Researches one supplier. On a terminal it prints the answer in a few lines, verdict last;
+piped, or with --format md, the whole report; with -o DIR pages to open in a browser.
 
 The supplier is a name, a SIREN, a SIRET, an EU VAT number or a LEI. A name that fits
 several companies is never settled by guessing: on a terminal you are asked, elsewhere
@@ -66,7 +67,7 @@ func newRootCommand() *cobra.Command {
 	f.register(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.siren, "siren", "", "the supplier's SIREN; with a name as well, both must mean the same company")
-	fl.StringVar(&f.format, "format", "md", "format of the report on stdout: md, json, html or csv")
+	fl.StringVar(&f.format, "format", "", "what stdout gets: short (the answer in a few lines), or the whole report as md, json, html or csv (default: short on a terminal, else md)")
 	fl.StringVarP(&f.out, "output", "o", "", "also write index.html, the report and the journal into this folder")
 	fl.BoolVar(&f.fresh, "fresh", false, "begin anew where the output folder holds a run that is not finished")
 	fl.StringVar(&f.journal, "journal", "", "append the journal, a JSON line for each step, to this file")

@@ -16,6 +16,7 @@ const (
 	CmdInterrupted      Key = "cmd.interrupted"
 	CmdSummary          Key = "cmd.summary"
 	CmdWritten          Key = "cmd.written"
+	CmdGaps             Key = "cmd.gaps"
 	CmdSpentLine        Key = "cmd.spent.line"
 	CmdOverrun          Key = "cmd.spent.overrun"
 	CmdApprove          Key = "cmd.approve"
@@ -62,6 +63,7 @@ var commandCatalogue = map[Key]entry{
 		"Run %s: %d model calls, %d tool calls, %d tokens in, %d out; guards that acted: %s.",
 		"Exécution : %s ; %d appels au modèle, %d appels d'outils, %d tokens en entrée, %d en sortie ; garde-fous intervenus : %s.",
 	},
+	CmdGaps:             {"The report has gaps: %s.", "Le rapport a des lacunes : %s."},
 	CmdWritten:          {"Written to %s: index.html (begin there), report.md, report.html, report.json, journal.jsonl, journal.html", "Écrits dans %s : index.html (à ouvrir d'abord), report.md, report.html, report.json, journal.jsonl, journal.html"},
 	CmdSpentLine:        {"%d calls, %d refused; %s charged of %s reserved, %s estimated; %d %% cached", "%d appels, %d refusés ; %s facturés sur %s réservés, %s estimés ; %d %% en cache"},
 	CmdOverrun:          {"%s more than was reserved", "%s de plus que réservé"},

@@ -23,6 +23,7 @@ type block struct {
 	Items  [][]inline // list
 	Table  *table
 	Chart  *chart
+	Answer *Answer
 }
 
 type blockKind string
@@ -34,6 +35,7 @@ const (
 	kindList      blockKind = "list"
 	kindTable     blockKind = "table"
 	kindChart     blockKind = "chart"
+	kindAnswer    blockKind = "answer"
 )
 
 // inline is a piece of text, a link, or a citation of evidence.

@@ -20,6 +20,8 @@ func (c *composer) head() {
 	if len(c.r.Run.Overrides) > 0 {
 		c.banner(c.say("overrides", "list", join(c.r.Run.Overrides, func(s string) string { return s })))
 	}
+	answer := c.r.Answer(c.lang)
+	c.blocks = append(c.blocks, block{Kind: kindAnswer, Answer: &answer})
 	hosts := join(c.r.Run.Hosts, func(s string) string { return s })
 	if hosts == "" {
 		hosts = c.say("hosts.none")
@@ -155,6 +157,9 @@ func (c *composer) scoreChart() {
 	}
 	if s.Score != nil {
 		ch.Score = int(*s.Score)
+	}
+	if s.Rating == risk.RatingStop { // no place on a scale is a stop's
+		ch.Bands, ch.Caption = nil, c.say("chart.known", "known", c.tenths(&s.Coverage))
 	}
 	for _, fam := range c.r.Risk.Families {
 		for _, f := range fam.Factors {

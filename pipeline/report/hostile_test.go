@@ -156,7 +156,7 @@ func TestHostileNamesInHTML(t *testing.T) {
 	tag := regexp.MustCompile(`<([a-zA-Z/!][a-zA-Z0-9]*)`)
 	attribute := regexp.MustCompile(`\s(on[a-z]+|src|srcset|action|formaction|style|href)="([^"]*)"`)
 	allowed := map[string]bool{}
-	for _, m := range tag.FindAllStringSubmatch(pageSource, -1) {
+	for _, m := range tag.FindAllStringSubmatch(pageSource+answerSource, -1) {
 		allowed[m[1]] = true
 	}
 	for _, name := range hostileNames {

@@ -31,6 +31,8 @@ func (r Report) Markdown(lang Lang) string {
 			tableMD(&b, x.Table)
 		case kindChart:
 			fmt.Fprintf(&b, "%s\n\n", lineStart(escapeMD(x.Chart.Caption)))
+		case kindAnswer:
+			answerMD(&b, *x.Answer)
 		}
 	}
 	for _, e := range r.Evidence {
@@ -39,6 +41,21 @@ func (r Report) Markdown(lang Lang) string {
 		}
 	}
 	return b.String()
+}
+
+// answerMD is the verdict and its reasons; what was not checked stands in the summary.
+func answerMD(b *strings.Builder, a Answer) {
+	fmt.Fprintf(b, "**%s** — %s\n\n", escapeMD(a.Verdict), escapeMD(a.Next))
+	for i, r := range a.Reasons {
+		fmt.Fprintf(b, "%d. %s", i+1, escapeMD(r.Text))
+		for _, id := range r.Evidence {
+			fmt.Fprintf(b, " [%s]", id)
+		}
+		b.WriteByte('\n')
+	}
+	if len(a.Reasons) > 0 {
+		b.WriteByte('\n')
+	}
 }
 
 func tableMD(b *strings.Builder, t *table) {

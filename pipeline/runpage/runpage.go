@@ -69,6 +69,8 @@ type page struct {
 	Lang     string
 	Title    string
 	Banner   string
+	Answer   template.HTML // "" where there is no report
+	Style    template.CSS
 	Sentence string
 	Good     bool
 	Facts    []pair
@@ -91,14 +93,13 @@ type link struct{ File, What string }
 func (p page) Say(key string) string { return text.Get(p.t, text.Key("runpage."+key)) }
 
 func index(o *pipeline.Outcome, runs []*timeline.Run, head journal.Head, lang text.Lang, goOn string) ([]byte, error) {
-	h := o.Report.Headline(report.Lang(lang))
+	h := o.Report.Answer(report.Lang(lang))
 	p := page{
+		Answer: h.HTML(report.Lang(lang), ReportHTML), Style: report.AnswerStyle,
 		Lang: string(lang), Title: h.Name, Banner: h.Fictional, Head: head.String(), t: lang, Gaps: o.Report.Gaps,
 		Sentence: sentence(o, lang), Good: finished(o) && len(o.Report.Gaps) == 0,
 		Facts: []pair{
 			{text.Get(lang, text.PageSupplier), strings.TrimSpace(h.Name + " " + h.Number)},
-			{text.Get(lang, text.PageRating), h.Rating},
-			{text.Get(lang, text.PageDecision), h.Decision},
 			{text.Get(lang, text.PageScore), h.Score},
 			{text.Get(lang, text.PageAsOf), text.Date(lang, o.Report.AsOf)},
 		},
@@ -188,7 +189,7 @@ var beforeByCode = map[string]text.Key{
 	guards.CodeCountersFailed: text.PageNextStore,
 }
 
-func next(o *pipeline.Outcome, h report.Headline, lang text.Lang, goOn string) []string {
+func next(o *pipeline.Outcome, h report.Answer, lang text.Lang, goOn string) []string {
 	var steps []string
 	if !finished(o) {
 		key, ok := beforeByCode[o.Result.Code]

@@ -73,7 +73,7 @@ func TestRunPageInABrowser(t *testing.T) {
 		o        pipeline.Options
 		want     []string
 	}{
-		"whole":  {"Transports Kervalec", pipeline.Options{}, []string{"ended as it should: done", "LOW", "standard process", "8\t", "Look at this supplier again"}},
+		"whole":  {"Transports Kervalec", pipeline.Options{}, []string{"ended as it should: done", "LOW RISK", "standard process", "8\t", "Look at this supplier again"}},
 		"calls":  {"Bâtisseurs du Menhir", pipeline.Options{MaxCalls: 4, Lang: "fr"}, []string{"tours épuisés", "--max-calls", "Ce qui manque", "Données fictives"}},
 		"budget": {"Transports Kervalec", pipeline.Options{Model: real, Spend: gate}, []string{"budget exhausted", "--budget", "$0.00"}},
 	} {
@@ -87,7 +87,7 @@ func TestRunPageInABrowser(t *testing.T) {
 				require.LessOrEqual(t, browsertest.See(t, b, chromedp.Evaluate[float64](browsertest.Width)), float64(width))
 			}
 			seen := browsertest.Text(t, b, "main")
-			for _, want := range append(tc.want, out.Result.Reason, out.Report.Headline(report.Lang(text.Parse(tc.o.Lang))).Decision) {
+			for _, want := range append(tc.want, out.Result.Reason, out.Report.Answer(report.Lang(text.Parse(tc.o.Lang))).Decision) {
 				require.Contains(t, seen, want)
 			}
 			browsertest.Keep(t, b, "run-"+name)

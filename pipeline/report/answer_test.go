@@ -1,0 +1,84 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gardefou/gardefou/pipeline/risk"
+)
+
+// Whatever the supplier, its answer has the tone of its rating, names at most three
+// reasons, a stop's first, and fits a terminal with the verdict last.
+func TestAnswerOfEverySample(t *testing.T) {
+	tones := map[string]bool{}
+	for _, name := range samples {
+		r := reportOn(t, name)
+		for _, lang := range []Lang{English, French} {
+			a := r.Answer(lang)
+			tones[a.Tone] = true
+			want := strings.ToLower(string(r.Summary.Rating))
+			if r.Summary.Rating == risk.RatingInsufficient {
+				want = "open"
+			}
+			require.Equal(t, want, a.Tone)
+			require.LessOrEqual(t, len(a.Reasons), 3)
+			if len(r.Summary.Stops) > 0 {
+				require.Equal(t, upperFirst(texts{lang}.say("stop."+string(r.Summary.Stops[0].Code))), a.Reasons[0].Text)
+				require.NotEmpty(t, a.Reasons[0].Evidence)
+			}
+			if r.Summary.Rating != risk.RatingLow {
+				require.NotEmpty(t, a.Reasons, name)
+			}
+			for _, width := range []int{0, 40, 80, 200} {
+				text := a.Terminal(lang, width, false)
+				lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+				require.LessOrEqual(t, len(lines), 14)
+				require.Equal(t, a.Verdict+"  "+a.Next, lines[len(lines)-1])
+				for _, l := range lines[:len(lines)-1] {
+					require.LessOrEqual(t, utf8.RuneCountInString(l), min(max(width, minWidth), maxWidth), text)
+				}
+				require.Equal(t, text, strings.NewReplacer(colours[a.Tone]+" ", "", " \x1b[0m", "").Replace(a.Terminal(lang, width, true)), "colour stands on the verdict alone")
+			}
+			page := string(r.HTML(lang))
+			require.Less(t, strings.Index(page, `<section class="answer `+a.Tone), strings.Index(page, "<table"), "the answer comes first")
+			require.Contains(t, r.Markdown(lang), "**"+a.Verdict+"** — ")
+		}
+	}
+	for _, tone := range []string{"low", "high", "stop"} {
+		require.True(t, tones[tone], tone)
+	}
+}
+
+// Each rating, decision, stop and floor has its words in both languages, and each tone
+// its colours.
+func TestEveryAnswerHasWords(t *testing.T) {
+	for _, lang := range []Lang{English, French} {
+		for _, r := range []risk.Rating{risk.RatingLow, risk.RatingMedium, risk.RatingHigh, risk.RatingCritical, risk.RatingStop, risk.RatingInsufficient} {
+			require.Contains(t, catalogue[lang], "verdict."+string(r))
+			require.Contains(t, colours, tone(r))
+			require.Contains(t, string(AnswerStyle), ".answer."+tone(r))
+		}
+		for _, d := range []risk.Decision{risk.DecisionStandard, risk.DecisionReview, risk.DecisionStop} {
+			require.Contains(t, catalogue[lang], "next."+string(d))
+		}
+	}
+	require.Equal(t, "open", tone("a rating to come"))
+}
+
+func FuzzTerminal(f *testing.F) {
+	f.Add("CONSERVERIE DES EMBRUNS", "negative equity", 80)
+	f.Add(strings.Repeat("x", 300), strings.Repeat("é ", 300), 41)
+	f.Fuzz(func(t *testing.T, name, reason string, width int) {
+		a := Answer{Name: printable(name), Tone: "stop", Verdict: "STOP", Next: "Wait.", Reasons: []Reason{{Text: printable(reason)}, {Text: printable(reason)}, {Text: printable(reason)}}, NotChecked: []string{printable(reason)}}
+		lines := strings.Split(strings.TrimSuffix(a.Terminal(English, width, false), "\n"), "\n")
+		if len(lines) > 14 || lines[len(lines)-1] != "STOP  Wait." {
+			t.Fatal(lines)
+		}
+	})
+}
