@@ -100,6 +100,29 @@ func See[T any](t *testing.T, b *Browser, a chromedp.Action[T]) T {
 	return v
 }
 
+// brokenWords finds the words of letters and digits that a line break cuts in two. Cells of
+// the class "long" may be cut: they hold addresses and hashes.
+const brokenWords = `(() => {
+	const broken = [], range = document.createRange();
+	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	for (let n; n = texts.nextNode();) {
+		if (n.parentElement.closest("style, script, .long, code, svg")) continue;
+		for (const m of n.data.matchAll(/[\p{L}\p{N}]+/gu)) {
+			range.setStart(n, m.index);
+			range.setEnd(n, m.index + m[0].length);
+			const tops = new Set([...range.getClientRects()].map(r => Math.round(r.top)));
+			if (tops.size > 1) broken.push(m[0]);
+		}
+	}
+	return broken;
+})()`
+
+// BrokenWords returns the words of the page that a line break cuts in two.
+func BrokenWords(t *testing.T, b *Browser) []string {
+	t.Helper()
+	return See(t, b, chromedp.Evaluate[[]string](brokenWords))
+}
+
 // Keep takes a screenshot of the whole page into the test's artifacts.
 func Keep(t *testing.T, b *Browser, name string) {
 	t.Helper()

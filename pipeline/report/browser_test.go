@@ -24,7 +24,7 @@ func TestPageInABrowser(t *testing.T) {
 	b := browsertest.Start(t)
 	ctx := b.Context()
 	pages := map[string][]byte{}
-	for _, q := range []string{"Conserverie des Embruns"} {
+	for _, q := range []string{"Conserverie des Embruns", "999991029"} {
 		pages[q] = reportOn(t, q).HTML(French)
 	}
 	for _, name := range hostileNames[3:4] {
@@ -42,6 +42,11 @@ func TestPageInABrowser(t *testing.T) {
 		browsertest.See(t, b, chromedp.Navigate(address))
 		require.LessOrEqual(t, browsertest.See(t, b, chromedp.Evaluate[float64](browsertest.Width)), 360.0, name)
 		require.NotEmpty(t, browsertest.Text(t, b, "p.banner"))
+		for _, width := range []int64{1280, 794} {
+			browsertest.See(t, b, chromedp.EmulateViewport(width, 780))
+			require.Empty(t, browsertest.BrokenWords(t, b), "%s at %d", name, width)
+		}
+		browsertest.See(t, b, chromedp.EmulateViewport(360, 780))
 		require.NotEmpty(t, browsertest.Text(t, b, "h2#summary + table strong"))
 		browsertest.Keep(t, b, filepath.Base(file))
 		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})

@@ -85,6 +85,9 @@ func TestRunPageInABrowser(t *testing.T) {
 				browsertest.See(t, b, chromedp.EmulateViewport(width, 780))
 				browsertest.See(t, b, chromedp.Navigate(index))
 				require.LessOrEqual(t, browsertest.See(t, b, chromedp.Evaluate[float64](browsertest.Width)), float64(width))
+				if width > 500 {
+					require.Empty(t, browsertest.BrokenWords(t, b))
+				}
 			}
 			seen := browsertest.Text(t, b, "main")
 			for _, want := range append(tc.want, out.Result.Reason, out.Report.Answer(report.Lang(text.Parse(tc.o.Lang))).Decision) {
