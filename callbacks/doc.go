@@ -9,6 +9,13 @@
 //	chain := callbacks.New(guards.CallBudget(6), guards.AllowTools("lookup"))
 //	a, err := chain.NewAgent(llmagent.Config{Name: "researcher", …})
 //
+// # Reading path
+//
+// Five files explain everything else: this one (the rules), guard.go (what a guard is),
+// chain.go (how guards are ordered and attached), and two guards of package guards,
+// allowtools.go (a hook that refuses) and args.go (a hook that reads arguments and says
+// what was wrong). What ADK does that makes the wrappers necessary stands in docs/traps.md.
+//
 // # The law of the chain
 //
 //  1. Hooks run in the order their guards stand in, before and after hooks alike.

@@ -14,10 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every Go block of the README and of docs/ is a region of an example_*_test.go beside it,
-// which is compiled and run, and every region stands in a block.
+// Every Go block of the README and of docs/ is a program of examples/ or a region of an
+// example_*_test.go beside it, which is compiled and run, and every region stands in a
+// block.
 func TestDocBlocks(t *testing.T) {
-	var regions []string
+	hello := read(t, "examples/hello/main.go")
+	regions := []string{hello[strings.Index(hello, "package main"):]}
 	for _, f := range glob(t, "internal/e2e/example_*_test.go") {
 		regions = append(regions, regionsOf(read(t, f))...)
 	}
@@ -68,6 +70,19 @@ func TestDocNames(t *testing.T) {
 			require.Regexp(t, docTest, line)
 		}
 	}
+}
+
+// wordsBeforeReference is how long the README may be before its reference begins.
+const wordsBeforeReference = 450
+
+var codeBlock = regexp.MustCompile("(?s)```.*?```")
+
+func TestTheReadmeIsShort(t *testing.T) {
+	top, _, found := strings.Cut(read(t, "README.md"), "\n# Reference\n")
+	require.True(t, found)
+	require.LessOrEqual(t, len(strings.Fields(codeBlock.ReplaceAllString(top, ""))), wordsBeforeReference)
+	program := goBlocks(top)[0]
+	require.LessOrEqual(t, strings.Count(program, "\n"), 30)
 }
 
 func glob(t *testing.T, pattern string) []string {

@@ -5,7 +5,7 @@ package e2e_test
 
 import (
 	"context"
-	"os"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,7 +13,6 @@ import (
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
-	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/runner"
 	"google.golang.org/adk/v2/tool"
 
@@ -24,20 +23,6 @@ import (
 
 // The regions between "DOC name" and "DOC end" are the Go blocks of README.md and docs/;
 // TestDocBlocks keeps them the same.
-
-func newResearcher(m model.LLM, lookup tool.Tool) (agent.Agent, error) {
-	// DOC chain
-	chain := callbacks.New(
-		guards.AllowTools("lookup_registry"),
-		guards.Args("lookup_registry", guards.Arg{Name: "supplier", Required: true, NotBlank: true, MaxLen: 80}),
-		guards.CallBudget(6),
-		guards.Redact(),
-		guards.Stash("lookup_"),
-		guards.Journal(os.Stderr),
-	)
-	return chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{lookup}})
-	// DOC end
-}
 
 func runGuarded(ctx context.Context, r *runner.Runner, msg *genai.Content) (callbacks.Result, error) {
 	// DOC run
@@ -53,18 +38,30 @@ func runGuarded(ctx context.Context, r *runner.Runner, msg *genai.Content) (call
 	// DOC end
 }
 
-func TestUnlistedToolIsRefused(t *testing.T) {
-	// DOC test
-	got := callbackstest.BeforeTool(t, guards.AllowTools("lookup"), callbackstest.Tool("delete_supplier"), nil)
-	require.Equal(t, map[string]any{"error": "tool not allowed: delete_supplier"}, got)
-	require.Nil(t, callbackstest.BeforeTool(t, guards.AllowTools("lookup"), callbackstest.Tool("lookup"), nil))
+// DOC test
+func TestDeleteIsRefused(t *testing.T) {
+	if callbackstest.BeforeTool(t, guards.AllowTools("lookup"), callbackstest.Tool("delete"), nil) == nil {
+		t.Error("delete may run")
+	}
+}
+
+// DOC end
+
+func seeWhatIsActive(chain *callbacks.Chain, clerk agent.Agent) {
+	// DOC active
+	fmt.Print(chain.Explain())
+	for _, problem := range callbacks.Check(clerk) {
+		fmt.Println(problem)
+	}
 	// DOC end
 }
 
-func TestReadmeChainRuns(t *testing.T) {
-	m := callbackstest.Script(callbackstest.Call("lookup_registry", map[string]any{"supplier": "Acme"}), callbackstest.Say("found"))
-	a, err := newResearcher(m, callbackstest.Tool("lookup_registry"))
+func TestReadmeLoopEnds(t *testing.T) {
+	chain := callbacks.New(guards.CallBudget(6), guards.AllowTools("lookup"), guards.Redact())
+	m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("found"))
+	a, err := chain.NewAgent(llmagent.Config{Name: "clerk", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
 	require.NoError(t, err)
+	seeWhatIsActive(chain, a)
 	r, err := runner.NewInMemory("readme", a)
 	require.NoError(t, err)
 	res, err := runGuarded(t.Context(), r, genai.NewContentFromText("question", genai.RoleUser))
