@@ -33,6 +33,9 @@ func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
 		return nil, nil
 	}
 	run := runOrNil(ctx)
+	if ctx != nil {
+		run.closeSteps(placeOf(ctx))
+	}
 	if content := a.endedEarly(ctx, run); content != nil {
 		return content, nil
 	}
@@ -43,6 +46,9 @@ func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
 	if run != nil {
 		run.begin(ctx)
 		run.values.Delete(failureID(placeOf(ctx)))
+		if !a.wrapped {
+			run.agentBegins(a.openAgent(ctx), func() { a.tell(ctx, func(*Event) {}) })
+		}
 	}
 	for _, h := range a.c.h.beforeAgent {
 		if h.monitored {
@@ -115,6 +121,9 @@ func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
 	if a.standsAside(ctx) {
 		return nil, nil
 	}
+	if ctx != nil {
+		runOrNil(ctx).closeSteps(placeOf(ctx))
+	}
 	for _, h := range a.c.h.afterAgent {
 		if h.monitored {
 			content, err := callAgentHook(h.f, monitored(ctx))
@@ -145,9 +154,16 @@ func (a agentHooks) tell(ctx agent.Context, decide func(*Event)) {
 			return
 		}
 	}
+	if run := runOrNil(ctx); run != nil {
+		run.agentEnds(a.openAgent(ctx))
+	}
 	ev := agentEvent(ctx)
 	decide(&ev)
 	a.c.observe(plainContext(ctx), &ev)
+}
+
+func (a agentHooks) openAgent(ctx agent.Context) openAgent {
+	return openAgent{a.c.identity(), placeOf(ctx)}
 }
 
 // agentStepID is what a model step's is; it names the agent's own step.

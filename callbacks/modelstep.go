@@ -62,6 +62,7 @@ func (c *Chain) newModelStep(ctx agent.Context, asPlugin bool) *modelStep {
 		s.ev.Invocation, s.ev.Agent, s.ev.Branch = ctx.InvocationID(), ctx.AgentName(), ctx.Branch()
 		if s.run != nil {
 			s.run.begin(ctx)
+			s.run.openStep(ctx, s, openStep{place: s.ev.place(), model: true})
 			s.run.values.Store(c.stepID(ctx, s.ev.Agent), s)
 		}
 	}
@@ -239,6 +240,7 @@ func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error
 		s.run.dropped(s.ev.place(), cause)
 	}
 	s.tell(ctx)
+	s.run.stepOver(s, false)
 	return nil
 }
 
@@ -264,6 +266,7 @@ func (s *modelStep) leave(ctx agent.Context, req *model.LLMRequest, cause error,
 		}
 	}
 	s.tell(ctx)
+	s.run.stepOver(s, makesEvent(answer))
 	return answer
 }
 
@@ -322,6 +325,7 @@ func (s *modelStep) blame(guard string, r *Refusal) string {
 func (s *modelStep) finish(ctx agent.Context, resp *model.LLMResponse) *model.LLMResponse {
 	s.ev.Response = resp.Content
 	s.tell(ctx)
+	s.run.stepOver(s, s.failure() == nil && makesEvent(resp))
 	return resp
 }
 

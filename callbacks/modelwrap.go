@@ -178,7 +178,11 @@ func (g *guardedModel) step(ctx context.Context) *modelStep {
 
 // abandon tells of a step whose consumer went away before the final response.
 func (s *modelStep) abandon(ctx context.Context) {
-	if s == nil || !s.told.CompareAndSwap(false, true) || len(s.c.h.observe) == 0 {
+	if s == nil || !s.told.CompareAndSwap(false, true) {
+		return
+	}
+	s.run.stepOver(s, false)
+	if len(s.c.h.observe) == 0 {
 		return
 	}
 	s.ev.Outcome, s.ev.Attempt = OutcomeAbandoned, int(s.attempts.Load())

@@ -39,6 +39,8 @@ type Run struct {
 	closed   bool
 	refusals map[string]*Refusal // texts of refused model steps, as rendered
 	pending  int                 // tool calls that wait for an approval
+	open     map[any]openStep    // by *modelStep or *toolStep
+	agents   map[openAgent]func()
 	last     time.Time           // last use, for the registry
 }
 

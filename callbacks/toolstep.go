@@ -43,6 +43,9 @@ func (c *Chain) newToolStep(ctx agent.Context, t tool.Tool, args map[string]any)
 		s.args = map[string]any{}
 	}
 	s.ev.Args = s.args
+	if ctx != nil {
+		s.run.openStep(ctx, s, openStep{place: s.ev.place(), call: s.ev.CallID})
+	}
 	if s.run != nil && ctx.ToolConfirmation() != nil {
 		// The approval that this call paused the run for is there.
 		s.run.wait(-1)
@@ -303,6 +306,7 @@ func (s *toolStep) tell(result map[string]any) {
 			s.run.wait(1)
 		}
 	}
+	defer s.run.stepOver(s, s.ev.Outcome != OutcomePending)
 	if len(s.c.h.observe) == 0 {
 		return
 	}

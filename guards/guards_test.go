@@ -82,7 +82,11 @@ func request(contents ...*genai.Content) *model.LLMRequest {
 	return &model.LLMRequest{Contents: contents}
 }
 
-func runnerOf(root agent.Agent) (*runner.Runner, error) { return runner.New(runnerConfig(root, nil)) }
+func runnerOf(root agent.Agent) (*runner.Runner, error) { return runnerWith(root, nil) }
+
+func runnerWith(root agent.Agent, p *plugin.Plugin) (*runner.Runner, error) {
+	return runner.New(runnerConfig(root, p))
+}
 
 func sequence(t *testing.T, subs ...agent.Agent) agent.Agent {
 	t.Helper()
