@@ -28,18 +28,19 @@ type Chain struct {
 // hooks are the guards' hooks sorted by kind once, so that a step touches only
 // the hooks it runs.
 type hooks struct {
-	beforeAgent  []named[agent.BeforeAgentCallback]
-	afterAgent   []named[agent.AfterAgentCallback]
-	beforeModel  []named[llmagent.BeforeModelCallback]
-	afterModel   []named[llmagent.AfterModelCallback]
-	onModelError []named[llmagent.OnModelErrorCallback]
-	beforeTool   []named[llmagent.BeforeToolCallback]
-	afterTool    []named[llmagent.AfterToolCallback]
-	onToolError  []named[llmagent.OnToolErrorCallback]
-	recheck      []named[llmagent.BeforeToolCallback]
-	refusedTool  []named[llmagent.AfterToolCallback] // AfterTool of guards whose Info has Refusals
-	wrapTool     []named[func(tool.Tool) tool.Tool]
-	observe      []func(context.Context, Event)
+	beforeAgent      []named[agent.BeforeAgentCallback]
+	afterAgent       []named[agent.AfterAgentCallback]
+	beforeModel      []named[llmagent.BeforeModelCallback]
+	afterModel       []named[llmagent.AfterModelCallback]
+	onModelError     []named[llmagent.OnModelErrorCallback]
+	beforeTool       []named[llmagent.BeforeToolCallback]
+	afterTool        []named[llmagent.AfterToolCallback]
+	onToolError      []named[llmagent.OnToolErrorCallback]
+	recheck          []named[llmagent.BeforeToolCallback]
+	refusedTool      []named[llmagent.AfterToolCallback] // AfterTool of guards whose Info has Refusals
+	wrapTool         []named[func(tool.Tool) tool.Tool]
+	observe          []func(context.Context, Event)
+	observeMonitored []func(context.Context, Event)
 }
 
 type named[F any] struct {
@@ -96,6 +97,9 @@ func sortHooks(guards []Guard) hooks {
 		add(&h.wrapTool, g, g.WrapTool, g.WrapTool != nil)
 		if g.Observe != nil {
 			h.observe = append(h.observe, g.Observe)
+		}
+		if g.ObserveMonitored != nil {
+			h.observeMonitored = append(h.observeMonitored, g.ObserveMonitored)
 		}
 	}
 	return h

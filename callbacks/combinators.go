@@ -26,7 +26,7 @@ var ErrCombinator = errors.New("combinator does not fit the guard")
 func When(pred func(Step) bool, guard Guard) Guard {
 	for _, h := range guard.Hooks() {
 		switch h {
-		case HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent, HookWrapModel, HookWrapTool, HookWrapAgent, HookObserve:
+		case HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent, HookWrapModel, HookWrapTool, HookWrapAgent, HookObserve, HookObserveMonitored:
 			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: %s does not belong to a step", ErrCombinator, h))
 		}
 	}
@@ -175,13 +175,7 @@ func ForAgents(guard Guard, names ...string) Guard {
 	names = slices.Clone(names)
 	g := when(func(s Step) bool { return slices.Contains(names, s.Agent) }, guard)
 	g.OnUserMessage, g.BeforeRun, g.AfterRun, g.OnEvent = nil, nil, nil, nil
-	if f := guard.Observe; f != nil {
-		g.Observe = func(ctx context.Context, ev Event) {
-			if slices.Contains(names, ev.Agent) {
-				f(ctx, ev)
-			}
-		}
-	}
+	g.Observe, g.ObserveMonitored = observerOf(guard.Observe, names), observerOf(guard.ObserveMonitored, names)
 	if w := guard.WrapTool; w != nil {
 		g.WrapTool = func(t tool.Tool) tool.Tool {
 			return switchTool(t, wrapAny(toolWrapper{guard: guard.Name, f: w}, t), func(ctx agent.Context) bool { return ctx != nil && slices.Contains(names, ctx.AgentName()) })
@@ -208,6 +202,17 @@ func ForAgents(guard Guard, names ...string) Guard {
 	return g
 }
 
+func observerOf(f func(context.Context, Event), agents []string) func(context.Context, Event) {
+	if f == nil {
+		return nil
+	}
+	return func(ctx context.Context, ev Event) {
+		if slices.Contains(agents, ev.Agent) {
+			f(ctx, ev)
+		}
+	}
+}
+
 // infoOr returns the guard's own info, with the needs of the guard it came from.
 func (g Guard) infoOr(from Guard) Info {
 	i := g.info()
@@ -218,7 +223,7 @@ func (g Guard) infoOr(from Guard) Info {
 }
 
 // Monitor returns guard in watching mode: its hooks run on throw-away copies, what
-// it would have refused or replaced is told to the chain's observers as
+// it would have refused or replaced is told to the chain's ObserveMonitored hooks as
 // [OutcomeWouldRefuse], and the step goes on. Monitor covers the before and after
 // hooks of models, tools and agents; a guard that needs a wrapper or a run-level
 // hook can't be tried without effect and comes back with an error.

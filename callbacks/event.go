@@ -43,7 +43,8 @@ const (
 	OutcomePending Outcome = "pending"
 	// OutcomeAbandoned: the consumer went away before the model had answered.
 	OutcomeAbandoned Outcome = "abandoned"
-	// OutcomeWouldRefuse: a monitored guard would have refused; the step went on.
+	// OutcomeWouldRefuse: a monitored guard would have refused; the step goes on. Only
+	// ObserveMonitored gets it.
 	OutcomeWouldRefuse Outcome = "would_refuse"
 )
 

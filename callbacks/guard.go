@@ -61,9 +61,13 @@ type Guard struct {
 	// a plugin. Nil means this one.
 	ForPlugin func() Guard
 
-	// Observe is told of every step once, after the whole chain, with the final
+	// Observe gets every step once, after the whole chain, with the final
 	// value. It decides nothing; a panic in it is contained and dropped.
 	Observe func(context.Context, Event)
+	// ObserveMonitored gets what a guard in [Monitor] would have refused or replaced, with
+	// [OutcomeWouldRefuse]. The step goes on: Observe gets it when it ends, so what settles
+	// an account belongs there. It decides nothing; a panic in it is contained and dropped.
+	ObserveMonitored func(context.Context, Event)
 
 	// Info describes the guard to Explain and to the rules Attach checks. Nil
 	// means: no limits, needs every hook that is set, fails closed.
@@ -144,6 +148,8 @@ const (
 	HookWrapTool      Hook = "wrap_tool"
 	HookWrapAgent     Hook = "wrap_agent"
 	HookObserve       Hook = "observe"
+
+	HookObserveMonitored Hook = "observe_monitored"
 )
 
 // Hooks returns the hooks that are set, in the order of the Guard's fields.
@@ -169,6 +175,7 @@ func (g Guard) Hooks() []Hook {
 		{g.WrapTool != nil, HookWrapTool},
 		{g.WrapAgent != nil, HookWrapAgent},
 		{g.Observe != nil, HookObserve},
+		{g.ObserveMonitored != nil, HookObserveMonitored},
 	} {
 		if h.set {
 			hooks = append(hooks, h.hook)

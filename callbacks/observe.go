@@ -21,7 +21,8 @@ func tell(ctx context.Context, f func(context.Context, Event), ev *Event) {
 	f(ctx, *ev)
 }
 
-// note tells what a monitored guard would have done in the step that ev is about.
+// note tells what a monitored guard would have done in the step that ev is about. It is
+// never an event of Observe: the step is not over.
 func note(c *Chain, ctx agent.Context, ev Event, guard string, replaced bool, err error) {
 	if !replaced && err == nil {
 		return
@@ -31,7 +32,9 @@ func note(c *Chain, ctx agent.Context, ev Event, guard string, replaced bool, er
 		r := refusalOf(langOf(runOrNil(ctx)), err)
 		ev.Code, ev.Reason, ev.Err = r.Code, r.reason(), r.Unwrap()
 	}
-	c.observe(plainContext(ctx), &ev)
+	for _, f := range c.h.observeMonitored {
+		tell(plainContext(ctx), f, &ev)
+	}
 }
 
 // plainContext avoids putting a typed nil into a context.Context: a hook tested

@@ -82,7 +82,7 @@ func JournalWith(o JournalOptions) callbacks.Guard {
 	}
 	j := &journal{o: o}
 	j.run = callbacks.NewKey(func() *journalRun { return &journalRun{} })
-	g.Observe = j.observe
+	g.Observe, g.ObserveMonitored = j.observe, j.observe
 	g.Info = func() callbacks.Info { return callbacks.Info{Fails: "open"} }
 	return g
 }

@@ -62,7 +62,7 @@ func LandingWith(o LandingOptions) callbacks.Guard {
 		AfterModel:  l.after,
 		AfterTool:   l.afterTool,
 		Observe: func(ctx context.Context, ev callbacks.Event) {
-			if ev.Step == callbacks.StepAgent && ev.Outcome != callbacks.OutcomeWouldRefuse {
+			if ev.Step == callbacks.StepAgent {
 				landersKey.Of(ctx).end(step{ev.Invocation, ev.Branch, ev.Agent})
 			}
 		},

@@ -251,7 +251,7 @@ func (r *loopRun) end(c toolCall) string {
 // observe notes what came back. A store that fails now leaves the call pending, which
 // counts as the same result.
 func (l *loop) observe(ctx context.Context, ev callbacks.Event) {
-	if ev.Step != callbacks.StepTool || ev.Outcome == callbacks.OutcomeWouldRefuse {
+	if ev.Step != callbacks.StepTool {
 		return
 	}
 	r := l.key.Of(ctx)

@@ -110,7 +110,7 @@ func Spend(o SpendOptions) callbacks.Guard {
 	g := callbacks.Guard{
 		Name: spendName,
 		Observe: func(ctx context.Context, ev callbacks.Event) {
-			if ev.Step == callbacks.StepAgent && ev.Outcome != callbacks.OutcomeWouldRefuse {
+			if ev.Step == callbacks.StepAgent {
 				s.ended(ctx, step{ev.Invocation, ev.Branch, ev.Agent})
 			}
 		},

@@ -61,7 +61,14 @@ func (st *stats) answered(ev callbacks.Event) {
 
 // observer counts and passes on.
 func observer(next func(callbacks.Event)) callbacks.Guard {
-	return callbacks.Guard{Name: "progress", Observe: func(ctx context.Context, ev callbacks.Event) {
+	if next == nil {
+		next = func(callbacks.Event) {}
+	}
+	monitored := func(ctx context.Context, ev callbacks.Event) {
+		statsKey.Of(ctx).decided(ev.Guard)
+		next(ev)
+	}
+	return callbacks.Guard{Name: "progress", ObserveMonitored: monitored, Observe: func(ctx context.Context, ev callbacks.Event) {
 		st := statsKey.Of(ctx)
 		st.mu.Lock()
 		switch ev.Step {
@@ -75,12 +82,18 @@ func observer(next func(callbacks.Event)) callbacks.Guard {
 		case callbacks.StepTool:
 			st.s.ToolCalls++
 		}
-		if ev.Guard != "" {
-			st.s.Guards[ev.Guard]++
-		}
 		st.mu.Unlock()
-		if next != nil {
-			next(ev)
-		}
+		st.decided(ev.Guard)
+		next(ev)
 	}}
+}
+
+// decided counts a step that a guard decided, or would have.
+func (st *stats) decided(guard string) {
+	if guard == "" {
+		return
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.s.Guards[guard]++
 }

@@ -28,18 +28,19 @@ type Contract struct {
 // AssertContract holds a guard against the laws of the chain, whatever it is for, and
 // reports each broken one by its name:
 //
-//	info     says what it needs, and the same each time
-//	nil      bears empty requests, answers, arguments and results
-//	shared   edits nothing nested in arguments, results, contents, parts and events, which
-//	         ADK shares with the stored session
-//	args     does not return the arguments it was given, which ADK takes for a result
-//	secret   hands no text of an unexpected error on to a model
-//	wrapper  keeps a tool's name, kind and nil result, and a model's name, and stops when
-//	         its caller does
-//	parallel works in 64 runs side by side; under the race detector, without a race
-//	run      keeps what it counts in the Run: the second run goes as the first
-//	launched works where nobody calls callbacks.Start as it does where somebody does
-//	leak     leaves no goroutine; a test beside it must not start any meanwhile
+//	info      says what it needs, and the same each time
+//	nil       bears empty requests, answers, arguments and results
+//	shared    edits nothing nested in arguments, results, contents, parts and events, which
+//	          ADK shares with the stored session
+//	args      does not return the arguments it was given, which ADK takes for a result
+//	secret    hands no text of an unexpected error on to a model
+//	wrapper   keeps a tool's name, kind and nil result, and a model's name, and stops when
+//	          its caller does
+//	parallel  works in 64 runs side by side; under the race detector, without a race
+//	run       keeps what it counts in the Run: the second run goes as the first
+//	launched  works where nobody calls callbacks.Start as it does where somebody does
+//	monitored counts and settles the same beside a monitored guard that would refuse all
+//	leak      leaves no goroutine; a test beside it must not start any meanwhile
 //
 // That a panic in a hook refuses the step is the chain's own part.
 func AssertContract(t testing.TB, guard callbacks.Guard) {

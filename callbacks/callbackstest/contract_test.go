@@ -111,6 +111,7 @@ func TestBrokenGuardsAreCaught(t *testing.T) {
 			}
 			return nil, nil
 		}}},
+		"settles what a monitored guard would refuse": {"monitored", oneCall()},
 		"leaves a goroutine behind": {"leak", callbacks.Guard{BeforeTool: func(agent.Context, tool.Tool, map[string]any) (map[string]any, error) {
 			go func() { <-ctx.Done() }()
 			return nil, nil
@@ -133,6 +134,24 @@ func TestBrokenGuardsAreCaught(t *testing.T) {
 				require.Contains(t, s, fmt.Sprintf("breaks the law %q", tc.law))
 			}
 		})
+	}
+}
+
+// oneCall allows one tool call a Run, and gives it back where somebody else only would refuse.
+func oneCall() callbacks.Guard {
+	key := callbacks.NewKey(func() *atomic.Int64 { return &atomic.Int64{} })
+	return callbacks.Guard{
+		BeforeTool: func(ctx agent.Context, _ tool.Tool, _ map[string]any) (map[string]any, error) {
+			if key.Of(ctx).Add(1) > 1 {
+				return nil, callbacks.Deny("used_up", "no calls left")
+			}
+			return nil, nil
+		},
+		ObserveMonitored: func(ctx context.Context, ev callbacks.Event) {
+			if ev.Step == callbacks.StepTool {
+				key.Of(ctx).Store(0)
+			}
+		},
 	}
 }
 

@@ -4,6 +4,7 @@
 package callbackstest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -96,11 +97,11 @@ func (a *asserted) shared() {
 		a.same("after_tool", want, args)
 		a.same("after_tool", want, result)
 	}
-	if g.Observe != nil {
+	for hook, observe := range observers(g) {
 		ev := callbacks.Event{Step: callbacks.StepTool, Agent: AgentName, Tool: "lookup", Args: stored(), Result: stored(), Response: storedContents()[1]}
 		before := jsonOf([]any{ev.Args, ev.Result, ev.Response})
-		a.panics("nil", "observe", func() { g.Observe(ctx, ev) })
-		a.same("observe", before, []any{ev.Args, ev.Result, ev.Response})
+		a.panics("nil", hook, func() { observe(ctx, ev) })
+		a.same(hook, before, []any{ev.Args, ev.Result, ev.Response})
 	}
 }
 
@@ -133,9 +134,18 @@ func (a *asserted) nils() {
 	if f := g.OnToolError; f != nil {
 		a.panics("nil", "on_tool_error without arguments", func() { _, _ = f(ctx, lookup, nil, errUnexpected) })
 	}
-	if f := g.Observe; f != nil {
-		a.panics("nil", "observe of an empty event", func() { f(ctx, callbacks.Event{}) })
+	for hook, observe := range observers(g) {
+		a.panics("nil", hook+" of an empty event", func() { observe(ctx, callbacks.Event{}) })
 	}
+}
+
+// observers are the observers that a guard has, by hook.
+func observers(g callbacks.Guard) map[string]func(context.Context, callbacks.Event) {
+	all := map[string]func(context.Context, callbacks.Event){
+		string(callbacks.HookObserve): g.Observe, string(callbacks.HookObserveMonitored): g.ObserveMonitored,
+	}
+	maps.DeleteFunc(all, func(_ string, f func(context.Context, callbacks.Event)) bool { return f == nil })
+	return all
 }
 
 // secrets fails a tool in a way nobody expects and reads what a model would.

@@ -84,7 +84,7 @@ const (
 func (a *asserted) runs() bool {
 	a.Helper()
 	before := goleak.IgnoreCurrent()
-	var started, again, launched string
+	var started, again, launched, monitored string
 	var err error
 	done := make(chan struct{})
 	others := make([]string, sideBySide)
@@ -95,6 +95,7 @@ func (a *asserted) runs() bool {
 		}
 		again, _ = a.play(false)
 		launched, _ = a.play(true)
+		monitored, _ = a.play(false, callbacks.Monitor(refusesAll()))
 		var wg sync.WaitGroup
 		for i := range others {
 			wg.Go(func() {
@@ -118,23 +119,43 @@ func (a *asserted) runs() bool {
 		return true
 	}
 	if !a.KeepsState {
-		a.alike(started, again, launched, others)
+		if a.alike(started, again, launched, others) && monitored != started {
+			a.broken("monitored", "a run goes another way beside a monitored guard that refuses everything\nalone: %s\nbeside it: %s", started, monitored)
+		}
 	}
 	a.leaks(before)
 	return true
 }
 
-func (a *asserted) alike(started, again, launched string, others []string) {
+// refusesAll is a guard that says no to every step, before it and after it.
+func refusesAll() callbacks.Guard {
+	no := callbacks.Deny("no", "no")
+	return callbacks.Guard{
+		Name:        "refuses all",
+		BeforeAgent: func(agent.Context) (*genai.Content, error) { return nil, no },
+		AfterAgent:  func(agent.Context) (*genai.Content, error) { return nil, no },
+		BeforeModel: func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) { return nil, no },
+		AfterModel:  func(agent.Context, *model.LLMResponse, error) (*model.LLMResponse, error) { return nil, no },
+		BeforeTool:  func(agent.Context, tool.Tool, map[string]any) (map[string]any, error) { return nil, no },
+		AfterTool: func(agent.Context, tool.Tool, map[string]any, map[string]any, error) (map[string]any, error) {
+			return nil, no
+		},
+	}
+}
+
+func (a *asserted) alike(started, again, launched string, others []string) bool {
 	a.Helper()
 	for i, later := range append([]string{again}, others...) {
 		if wasLaunched := i > 0 && (i-1)%launchedOf == 0; !wasLaunched && later != started {
 			a.broken("run", "a later run goes another way than the first: it keeps what it knows outside the Run\nfirst: %s\nlater: %s", started, later)
-			return
+			return false
 		}
 	}
 	if launched != started {
 		a.broken("launched", "a run goes another way where nobody calls callbacks.Start\nstarted: %s\nlaunched: %s", started, launched)
+		return false
 	}
+	return true
 }
 
 // leaks finds goroutines by their stacks. What ends with a run may take a moment to be gone.
@@ -156,10 +177,10 @@ func (a *asserted) leaks(before goleak.Option) {
 }
 
 // play is one run through the form the guard works in; it returns what its observers
-// were told, without what differs from run to run.
-func (a *asserted) play(launched bool) (string, error) {
+// were told, without what differs from run to run and what beside would have refused.
+func (a *asserted) play(launched bool, beside ...callbacks.Guard) (string, error) {
 	rec := &Recorder{}
-	chain := callbacks.New(a.g, rec.Guard())
+	chain := callbacks.New(append([]callbacks.Guard{a.g, rec.Guard()}, beside...)...)
 	cfg := llmagent.Config{
 		Name: AgentName, Model: Script(Call("lookup", stored()), Calls(Call("lookup", nil), Call("lookup", map[string]any{"supplier": "B"})), Say("answer")),
 		DisallowTransferToParent: true, DisallowTransferToPeers: true,
@@ -195,6 +216,9 @@ func (a *asserted) play(launched bool) (string, error) {
 	}, func(*session.Event, error) {}) // the outcome has it
 	var lines []string
 	for _, ev := range rec.Events() {
+		if len(beside) > 0 && ev.Guard == beside[0].Name {
+			continue
+		}
 		lines = append(lines, fmt.Sprintf("%s %s %s %s %s", ev.Step, ev.Tool, ev.Outcome, ev.Guard, ev.Code))
 	}
 	slices.Sort(lines)

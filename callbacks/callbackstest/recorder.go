@@ -20,14 +20,16 @@ type Recorder struct {
 
 // Guard returns the recorder as a guard, to be put anywhere in a chain.
 func (r *Recorder) Guard() callbacks.Guard {
-	return callbacks.Guard{Name: "recorder", Observe: func(ctx context.Context, ev callbacks.Event) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.events = append(r.events, ev)
-		if r.run == nil {
-			r.run = callbacks.RunOf(ctx)
-		}
-	}}
+	return callbacks.Guard{Name: "recorder", Observe: r.keep, ObserveMonitored: r.keep}
+}
+
+func (r *Recorder) keep(ctx context.Context, ev callbacks.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, ev)
+	if r.run == nil {
+		r.run = callbacks.RunOf(ctx)
+	}
 }
 
 // foundRun returns the Run of the first event that belonged to one.

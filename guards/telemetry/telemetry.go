@@ -117,7 +117,7 @@ func (t *Telemetry) Guard() callbacks.Guard {
 		return callbacks.Guard{}
 	}
 	return callbacks.Guard{
-		Name: "telemetry", Observe: t.observe,
+		Name: "telemetry", Observe: t.observe, ObserveMonitored: t.observe,
 		Info: func() callbacks.Info { return callbacks.Info{Fails: "open"} },
 	}
 }
