@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -25,8 +26,10 @@ type JournalOptions struct {
 	// Redactor masks arguments, reasons and errors. Nil masks e-mail addresses and
 	// IBANs with English labels, whatever the language of the Run.
 	Redactor *redact.Redactor
-	// OnError is called when a line can't be written. Nil drops the line: a
-	// journal that must not be lost needs this.
+	// OnError is called when a line can't be written: with the error of Writer, or a
+	// [callbacks.PanicError] where Writer, Redactor or Now panics. It is called by several
+	// goroutines at once; a panic in it is dropped. Nil drops the line: a journal that must
+	// not be lost needs this.
 	OnError func(error)
 	// Now is the clock. Nil is time.Now.
 	Now func() time.Time
@@ -63,8 +66,9 @@ type JournalOptions struct {
 //
 // Lines are written whole, one at a time, by any number of agents at once. With a
 // journal.Writer or journal.File of package guards/journal every line carries the hash
-// of the line before, and what was changed later is found. The journal fails open: see
-// OnError.
+// of the line before, and what was changed later is found. The journal fails open: what
+// goes wrong with a line, a panic of the writer included, is reported to OnError, and the
+// run goes on. It waits for the writer: a writer that blocks holds the run up.
 func Journal(w io.Writer) callbacks.Guard { return JournalWith(JournalOptions{Writer: w}) }
 
 // JournalWith is [Journal] with options.
@@ -191,14 +195,15 @@ type endLine struct {
 }
 
 func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
+	defer j.reportPanic()
 	run := callbacks.RunOf(ctx)
 	state := j.run.In(run)
 	id := ""
 	if run != nil {
 		id = run.ID()
 		state.begin.Do(func() {
-			j.write(runLine{"run", j.now(), id, j.o.AttemptOf})
 			run.OnClose(func() { j.end(run, state) })
+			j.write(runLine{"run", j.now(), id, j.o.AttemptOf})
 		})
 	}
 	refused := isRefused(ev.Outcome)
@@ -259,6 +264,12 @@ func (s *journalRun) count(ev callbacks.Event, refused bool) {
 	}
 }
 
+func (s *journalRun) counts() (modelCalls, toolCalls, refusals int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.modelCalls, s.toolCalls, s.refusals
+}
+
 func (j *journal) modelLine(id string, ev callbacks.Event, charged ledger.Nano) modelLine {
 	l := modelLine{
 		Kind: "model", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Model: ev.Model, Served: ev.ServedModel,
@@ -285,13 +296,13 @@ func (j *journal) toolLine(id string, ev callbacks.Event, charged ledger.Nano) t
 }
 
 func (j *journal) end(run *callbacks.Run, s *journalRun) {
+	defer j.reportPanic()
 	out := run.Outcome()
-	s.mu.Lock()
 	l := endLine{
 		Kind: "end", TS: j.now(), Run: run.ID(), Status: string(out.Status), Agent: out.Agent, Guard: out.Guard, Code: out.Code,
-		Reason: j.mask(out.Reason), ModelCalls: s.modelCalls, ToolCalls: s.toolCalls, Refusals: s.refusals,
+		Reason: j.mask(out.Reason),
 	}
-	s.mu.Unlock()
+	l.ModelCalls, l.ToolCalls, l.Refusals = s.counts()
 	j.approvals(run, s)
 	j.changedPrompts(run, s)
 	for _, line := range spendBooksKey.In(run).list() {
@@ -317,11 +328,39 @@ func (j *journal) write(line any) {
 		enc, err = lineOf(encodable(line))
 	}
 	if err == nil {
-		j.mu.Lock()
-		_, err = j.o.Writer.Write(enc)
-		j.mu.Unlock()
+		err = j.put(enc)
 	}
-	if err != nil && j.o.OnError != nil {
-		j.o.OnError(err)
+	if err != nil {
+		j.report(err)
 	}
 }
+
+// put writes one line. The writer may panic: the next line must find the lock free.
+func (j *journal) put(line []byte) (err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicError(p)
+		}
+	}()
+	_, err = j.o.Writer.Write(line)
+	return err
+}
+
+// reportPanic, deferred, reports what panicked in the making of lines.
+func (j *journal) reportPanic() {
+	if p := recover(); p != nil {
+		j.report(panicError(p))
+	}
+}
+
+func (j *journal) report(err error) {
+	if j.o.OnError == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	j.o.OnError(err)
+}
+
+func panicError(p any) error { return &callbacks.PanicError{Panic: p, Stack: debug.Stack()} }

@@ -5,9 +5,13 @@ package guards_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"math"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,6 +22,7 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/callbacks/callbackstest"
 	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/redact"
 )
 
 // An argument that JSON has no form for is written as text: the line is not lost.
@@ -84,4 +89,91 @@ func TestStashOfAToolThatIsThePrefix(t *testing.T) {
 	out := play(t, a)
 	require.NoError(t, out.err)
 	require.Equal(t, map[string]map[string]any{"lookup": {"of": "lookup"}, "_more": {"of": "lookup_more"}}, guards.Stashed(callbackstest.InRun(t, out.run)))
+}
+
+// badWriter is a journal's writer that panics at some writes.
+type badWriter struct {
+	bytes.Buffer
+	n       int
+	panicAt func(int) bool
+}
+
+func (w *badWriter) Write(p []byte) (int, error) {
+	if w.n++; w.panicAt(w.n) {
+		panic("disk on fire")
+	}
+	return w.Buffer.Write(p)
+}
+
+// The run goes on beside a writer, a clock, a redactor or an OnError that panics; each panic
+// is reported, and the next line finds the writer free.
+func TestAJournalThatPanicsIsReportedAndTheRunGoesOn(t *testing.T) {
+	// The lines are one of the run, two of the model, one of the tool and the end.
+	always := func(int) bool { return true }
+	for name, tc := range map[string]struct {
+		options  func(*guards.JournalOptions, *badWriter)
+		panicAt  func(int) bool
+		reported int
+		written  int
+	}{
+		"the writer, at every line": {panicAt: always, reported: 5},
+		"the writer, at one line":   {panicAt: func(n int) bool { return n == 2 }, reported: 1, written: 4},
+		"the clock": {panicAt: func(int) bool { return false }, reported: 4, options: func(o *guards.JournalOptions, _ *badWriter) {
+			o.Now = func() time.Time { panic("no time") }
+		}},
+		"the redactor": {panicAt: func(int) bool { return false }, reported: 1, written: 4, options: func(o *guards.JournalOptions, _ *badWriter) {
+			r, err := redact.New(redact.Options{OnReplace: func(redact.Type) { panic("seen") }})
+			require.NoError(t, err)
+			o.Redactor = r
+		}},
+		"the error handler too": {panicAt: always, reported: 5, options: func(o *guards.JournalOptions, _ *badWriter) {
+			next := o.OnError
+			o.OnError = func(err error) { next(err); panic("again") }
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &badWriter{panicAt: tc.panicAt}
+			var errs []error
+			o := guards.JournalOptions{Writer: w, OnError: func(err error) { errs = append(errs, err) }}
+			if tc.options != nil {
+				tc.options(&o, w)
+			}
+			g := guards.JournalWith(o)
+			for range 2 { // a second run, of another agent, on the same guard
+				errs, w.n = nil, 0
+				w.Reset()
+				m := callbackstest.Script(callbackstest.Call("lookup", map[string]any{"mail": "ann@example.com"}), callbackstest.Say("answer"))
+				out := play(t, newAgent(t, "a", m, lookupTools(), g))
+				require.NoError(t, out.err)
+				require.Equal(t, callbacks.StatusDone, out.run.Outcome().Status)
+				require.Equal(t, 2, m.Calls())
+				require.Len(t, errs, tc.reported)
+				for _, err := range errs {
+					var p *callbacks.PanicError
+					require.ErrorAs(t, err, &p)
+				}
+				require.Equal(t, tc.written, bytes.Count(w.Bytes(), []byte("\n")))
+			}
+		})
+	}
+}
+
+// A run that is cancelled while the writer panics ends, and says that it was cancelled.
+func TestACancelledRunEndsBesideAJournalThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
+		defer cancel()
+		ctx, run := callbacks.Start(ctx)
+		defer run.Close()
+		reported := 0
+		g := guards.JournalWith(guards.JournalOptions{Writer: &badWriter{panicAt: func(int) bool { return true }}, OnError: func(error) { reported++ }})
+		var asked, answered atomic.Int64
+		m := lateModel{callbackstest.Script(callbackstest.Call("lookup", nil)).Repeat(), &asked, &answered}
+		out := playIn(ctx, t, run, newAgent(t, "a", m, lookupTools(), g), nil, false)
+		require.ErrorIs(t, out.err, context.DeadlineExceeded)
+		require.EqualValues(t, 5, asked.Load())
+		require.EqualValues(t, 4, answered.Load())
+		require.Equal(t, callbacks.StatusTimeExhausted, run.Outcome().Status)
+		require.NotZero(t, reported)
+	})
 }
