@@ -45,7 +45,7 @@ func (m *budgetedModel) GenerateContent(ctx context.Context, req *model.LLMReque
 				m.b.charge(ctx, usage, req, answer)
 			}
 		}()
-		for resp, err := range m.LLM.GenerateContent(ctx, req, stream) {
+		for resp, err := range new(wire).generate(ctx, m.LLM, once(req), stream) {
 			failed = err != nil
 			if resp != nil {
 				if resp.UsageMetadata != nil {

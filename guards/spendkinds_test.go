@@ -212,7 +212,7 @@ func TestSpendKindUnboundedRequest(t *testing.T) {
 	sent := m.seen[0].Config
 	require.EqualValues(t, 8000, sent.MaxOutputTokens)
 	require.EqualValues(t, 1, sent.CandidateCount)
-	require.Nil(t, sent.HTTPOptions.RetryOptions)
+	require.EqualValues(t, 1, *sent.HTTPOptions.RetryOptions.Attempts, "nil would leave the client's own")
 	require.Equal(t, "http://x.invalid", sent.HTTPOptions.BaseURL)
 	require.EqualValues(t, 8, req.Config.CandidateCount, "ADK's own request is as it was")
 	require.NotNil(t, req.Config.HTTPOptions.RetryOptions)

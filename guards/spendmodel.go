@@ -31,7 +31,7 @@ func (m *paidModel) GenerateContent(ctx context.Context, req *model.LLMRequest, 
 		if s, ok := callbacks.CurrentStep(ctx); ok {
 			at = step{s.Invocation, s.Branch, s.Agent}
 		}
-		c := &paidCall{s: m.s, agent: at.agent, what: m.modelName(req)}
+		c := &paidCall{s: m.s, agent: at.agent, what: m.modelName(req), stream: stream}
 		ctx := context.WithValue(ctx, responseIDKey{}, &c.tapped)
 		if err := c.admit(ctx, at, req); err != nil {
 			refusal := m.s.refuse(ctx, at.agent, err)
@@ -49,7 +49,7 @@ func (m *paidModel) GenerateContent(ctx context.Context, req *model.LLMRequest, 
 		defer c.settle(ctx)
 		var last *model.LLMResponse
 		var failure error
-		for resp, err := range m.LLM.GenerateContent(ctx, c.req, stream) {
+		for resp, err := range c.wire.generate(ctx, m.LLM, c.req, stream) {
 			c.saw(resp, err)
 			if (last != nil || failure != nil) && !yield(last, failure) {
 				return
@@ -78,12 +78,13 @@ func (m *paidModel) modelName(req *model.LLMRequest) string {
 
 // paidCall is one attempt.
 type paidCall struct {
-	s     *spend
-	agent string
-	what  string
-	key   ledger.Key
-	quote prices.Quote
-	req   *model.LLMRequest
+	s      *spend
+	agent  string
+	what   string
+	stream bool
+	key    ledger.Key
+	quote  prices.Quote
+	req    *model.LLMRequest
 
 	estimated ledger.Nano // what the call as it was asked for can cost
 	reserved  ledger.Nano // what is set aside for the call as it is made
@@ -91,6 +92,7 @@ type paidCall struct {
 	served    string
 	id        string
 	tapped    responseID
+	wire      wire
 	failure   error
 	answered  bool // something arrived
 	finished  bool // the last of it did
@@ -185,22 +187,8 @@ func (c *paidCall) reserve(ctx context.Context, amount ledger.Nano, bound prices
 // limited is the request with its output bounded and one candidate asked for. The
 // request itself is not changed.
 func limited(req *model.LLMRequest, output int64) *model.LLMRequest {
-	c := struct {
-		req  model.LLMRequest
-		cfg  genai.GenerateContentConfig
-		opts genai.HTTPOptions
-	}{req: *req} // in one piece
-	if req.Config != nil {
-		c.cfg = *req.Config
-	}
-	c.cfg.MaxOutputTokens = int32(min(output, 1<<31-1)) //nolint:gosec // bounded
-	c.cfg.CandidateCount = 1
-	// One attempt: a client's own retries would be billed and not counted.
-	if c.cfg.HTTPOptions != nil {
-		c.opts = *c.cfg.HTTPOptions
-	}
-	c.opts.RetryOptions = nil
-	c.cfg.HTTPOptions = &c.opts
-	c.req.Config = &c.cfg
-	return &c.req
+	one := once(req)
+	one.Config.MaxOutputTokens = int32(min(output, 1<<31-1)) //nolint:gosec // bounded
+	one.Config.CandidateCount = 1
+	return one
 }

@@ -26,8 +26,12 @@ import (
 
 // Transient reports whether a model call that failed with err may go well if it is made
 // again: an HTTP status of 408, 429, 500, 502, 503 or 504, a time-out, a broken
-// connection, no answer at all. What was decided is never transient: a refusal, a budget,
-// an approval, a cancelled run.
+// connection, no answer at all, a retry of the client's own that was stopped
+// ([ErrClientRetry]). What was decided is never transient: a refusal, a budget, an
+// approval, a cancelled run.
+//
+// Look at the call's context first: where it is done the error can be that of another call,
+// since net/http returns the cause of the cancellation.
 func Transient(err error) bool {
 	if err == nil || decided(err) {
 		return false
@@ -36,7 +40,7 @@ func Transient(err error) bool {
 		return slices.Contains(transientStatus, status)
 	}
 	var timeout net.Error
-	return errors.Is(err, callbacks.ErrNoAnswer) || errors.Is(err, context.DeadlineExceeded) ||
+	return errors.Is(err, callbacks.ErrNoAnswer) || errors.Is(err, ErrClientRetry) || errors.Is(err, context.DeadlineExceeded) ||
 		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.ECONNREFUSED) ||
 		errors.As(err, &timeout) && timeout.Timeout()
 }
