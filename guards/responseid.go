@@ -12,9 +12,11 @@ import (
 
 // TapResponseIDs is a transport for the HTTP client of a Gemini model under [Spend]: it
 // reads the response's id as it passes, which ADK drops, so that Spend can keep it with
-// the charge and a bill can be compared line by line. The answer itself is not changed
-// or held up. Nil is http.DefaultTransport. It is safe for concurrent use; calls that
-// Spend did not make pass untouched.
+// the charge and a bill can be compared line by line. It also notes the HTTP status,
+// without which Spend cannot tell an error status, which is free, from an error inside a
+// streamed answer, which is not: it charges both. The answer itself is not changed or held
+// up. Nil is http.DefaultTransport. It is safe for concurrent use; calls that Spend did
+// not make pass untouched.
 func TapResponseIDs(next http.RoundTripper) http.RoundTripper {
 	if next == nil {
 		next = http.DefaultTransport
@@ -28,6 +30,7 @@ type responseIDTap struct{ next http.RoundTripper }
 func (t responseIDTap) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(req)
 	if id, ok := req.Context().Value(responseIDKey{}).(*responseID); ok && err == nil {
+		id.answered(resp.StatusCode)
 		resp.Body = &tappedBody{ReadCloser: resp.Body, id: id}
 	}
 	return resp, err
@@ -37,8 +40,21 @@ type responseIDKey struct{}
 
 // responseID is where the tap leaves what it read for the call that made the request.
 type responseID struct {
-	mu    sync.Mutex
-	value string
+	mu     sync.Mutex
+	value  string
+	status int // 0 where no answer passed the tap
+}
+
+func (r *responseID) answered(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = status
+}
+
+func (r *responseID) httpStatus() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status
 }
 
 func (r *responseID) set(v string) {

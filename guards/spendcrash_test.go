@@ -86,15 +86,15 @@ func TestSpendStreams(t *testing.T) {
 		charged string // "reserved", or an amount
 	}{
 		"usage grows with each chunk":          {streamed{chunks: 5, usage: cumulative}, "0.29901"},
-		"usage in the first chunk alone":       {streamed{chunks: 5, usage: onlyFirst}, "0.29901"},
+		"usage in the first chunk alone":       {streamed{chunks: 5, usage: onlyFirst}, "reserved"},
 		"no usage":                             {streamed{chunks: 5}, "reserved"},
 		"a kind of traffic and no counts":      {streamed{chunks: 5, usage: trafficOnly}, "reserved"},
 		"cut off after three chunks":           {streamed{chunks: 3, usage: cumulative, end: errCut}, "reserved"},
 		"reset after three chunks":             {streamed{chunks: 3, usage: cumulative, end: syscall.ECONNRESET}, "reserved"},
 		"an error status after three chunks":   {streamed{chunks: 3, end: overloaded}, "reserved"},
 		"an error status in place of the rest": {streamed{end: errors.New("unreadable")}, "reserved"},
-		"an error status at once":              {streamed{refuse: overloaded}, "0"},
-		"nobody there":                         {streamed{refuse: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, "0"},
+		"an error status from somewhere":       {streamed{refuse: overloaded}, "reserved"},
+		"a refused connection from somewhere":  {streamed{refuse: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, "reserved"},
 		"a time-out after the request left":    {streamed{refuse: &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}}, "reserved"},
 	} {
 		t.Run(name, func(t *testing.T) {

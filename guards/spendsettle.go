@@ -8,8 +8,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"google.golang.org/genai"
@@ -49,9 +51,10 @@ func (c *paidCall) settle(ctx context.Context) {
 		return
 	}
 	c.settled = true
+	proof, unbilled := c.unbilled(ctx)
 	ctx = withoutCancel(ctx)
 	defer c.s.settled(ctx)
-	if proof, ok := c.unbilled(); ok {
+	if unbilled {
 		if err := c.s.o.Ledger.Release(ctx, c.key, proof); err == nil {
 			note(ctx, c.agent, c.what, func(l *SpendLine) {
 				l.Calls++
@@ -98,39 +101,60 @@ func (s *spend) target(ctx context.Context, r ledger.Receipt, err error) {
 // targetPassedKey says whether a Run draws on an account that is past its target.
 var targetPassedKey = callbacks.NewKey(func() *atomic.Bool { return &atomic.Bool{} })
 
-// unbilledBy says which error statuses a backend documents as free, and where: from and
-// to, both included. What is not here is charged:
+// unbilledBy says which backends document error statuses as free, and where. What is not
+// here is charged:
 //
 //   - OpenAI promises it for 429 of its flex tier alone, which Spend doesn't ask for; for
 //     any other failed request its documentation says nothing.
 //   - Anthropic promises it for items of a batch and for refusals before any output; for
 //     429, 529 and 5xx of a message its documentation says nothing.
 //   - Azure OpenAI documents the opposite: 400 by a content filter and 408 are billed.
-var unbilledBy = map[string]struct {
-	from, to int
-	source   string
-}{
-	"gemini":    {400, 599, "requests that fail with a 400 or 500 error are not charged: ai.google.dev/gemini-api/docs/billing"},
-	"vertex_ai": {400, 599, "only requests that return 200 are charged: cloud.google.com/vertex-ai/generative-ai/pricing"},
+var unbilledBy = map[string]string{
+	"gemini":    "requests that fail with a 400 or 500 error are not charged: ai.google.dev/gemini-api/docs/billing",
+	"vertex_ai": "only requests that return 200 are charged: cloud.google.com/vertex-ai/generative-ai/pricing",
 }
 
-// unbilled reports an outcome that is known to cost nothing: the request never left, or
-// the backend answered it, before anything else, with a status it documents as free. An
-// error after a first piece of the answer came with a status of 200, and is charged.
-func (c *paidCall) unbilled() (ledger.Proof, bool) {
-	if c.failure == nil || c.answered {
+// refusedStatus are the statuses with which a backend turns a request away, failedStatus
+// those with which it breaks down, where it says so itself. After any other, a time-out or
+// a gateway's, the model may have worked.
+var (
+	refusedStatus = []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusRequestEntityTooLarge,
+		http.StatusUnprocessableEntity, http.StatusTooManyRequests, 529,
+	}
+	failedStatus = []int{http.StatusInternalServerError, http.StatusServiceUnavailable}
+)
+
+// unbilled reports an outcome that is known to cost nothing: this very request never left,
+// or the backend answered it with a status that it documents as free. Where the call's
+// context is done the error may be that of another call: net/http returns the cause of the
+// cancellation, which in a group of agents is what the first of them failed with.
+func (c *paidCall) unbilled(ctx context.Context) (ledger.Proof, bool) {
+	if c.failure == nil || c.answered || ctx.Err() != nil {
 		return ledger.Proof{}, false
 	}
-	var dial *net.OpError
-	if errors.As(c.failure, &dial) && dial.Op == "dial" {
+	if c.wire.neverLeft() {
 		return ledger.Proof{Reason: ledger.NotDispatched}, true
 	}
+	source, ok := unbilledBy[c.s.o.Backend]
 	var api genai.APIError
-	rule, ok := unbilledBy[c.s.o.Backend]
-	if !ok || !errors.As(c.failure, &api) || api.Code < rule.from || api.Code > rule.to {
+	if !ok || !errors.As(c.failure, &api) {
 		return ledger.Proof{}, false
 	}
-	return ledger.Proof{Reason: ledger.ProviderUnbilled, Detail: fmt.Sprintf("HTTP %d %s: %s", api.Code, http.StatusText(api.Code), rule.source)}, true
+	status := c.tapped.httpStatus()
+	if status == 0 {
+		if c.stream { // the error may stand inside an answer with the status 200
+			return ledger.Proof{}, false
+		}
+		status = api.Code
+	}
+	// Without a body that it can read the client puts the status line where the backend
+	// has a name for it.
+	itself := !strings.HasPrefix(api.Status, strconv.Itoa(status))
+	if !slices.Contains(refusedStatus, status) && !(itself && slices.Contains(failedStatus, status)) {
+		return ledger.Proof{}, false
+	}
+	return ledger.Proof{Reason: ledger.ProviderUnbilled, Detail: fmt.Sprintf("HTTP %d %s: %s", status, http.StatusText(status), source)}, true
 }
 
 // usageOf reads usage as each backend means it. Gemini reports thoughts beside

@@ -35,6 +35,12 @@ func (s *Server) Bill(backend, name string) (Bill, error) {
 	return 0, fmt.Errorf("standin: %s has no price for %s", backend, name)
 }
 
+// Charge bills a use for a request that a fault answers, or leaves without an answer: a
+// provider bills what it worked on.
+func (s *Server) Charge(prompt, output int32) {
+	s.bill(&genai.GenerateContentResponseUsageMetadata{PromptTokenCount: prompt, CandidatesTokenCount: output})
+}
+
 func (s *Server) bill(u *genai.GenerateContentResponseUsageMetadata) {
 	if u == nil {
 		return
