@@ -389,3 +389,66 @@ func spendUntilKilled(t *testing.T, spec string) {
 	out := play(t, a)
 	fmt.Println(out.run.Outcome().Reason)
 }
+
+// What a usage doesn't know of is never free: one without output beside an answer, or
+// from before a part of the answer, is not the whole, and the whole reservation stays.
+func TestSpendKeepsTheReservationWhereTheUsageIsNotWhole(t *testing.T) {
+	promptOnly := &usageData{PromptTokenCount: 50, TotalTokenCount: 50}
+	whole := &usageData{PromptTokenCount: 50, CandidatesTokenCount: 100, TotalTokenCount: 150}
+	piece := func(u *usageData) *model.LLMResponse {
+		return &model.LLMResponse{Content: genai.NewContentFromText("piece ", genai.RoleModel), Partial: true, UsageMetadata: u}
+	}
+	empty := func(u *usageData) *model.LLMResponse {
+		return &model.LLMResponse{Content: genai.NewContentFromParts([]*genai.Part{{}}, genai.RoleModel), Partial: true, UsageMetadata: u}
+	}
+	last := func(u *usageData) *model.LLMResponse {
+		return &model.LLMResponse{Content: genai.NewContentFromText("piece piece ", genai.RoleModel), UsageMetadata: u}
+	}
+	call := &model.LLMResponse{Content: genai.NewContentFromFunctionCall("lookup", nil, genai.RoleModel), UsageMetadata: promptOnly}
+	copied := *whole
+	for name, tc := range map[string]struct {
+		answer []*model.LLMResponse
+		known  bool
+	}{
+		"prompt counted, then text":                    {[]*model.LLMResponse{piece(promptOnly), piece(nil), last(promptOnly)}, false},
+		"prompt counted, one answer":                   {[]*model.LLMResponse{last(promptOnly)}, false},
+		"prompt counted, a call":                       {[]*model.LLMResponse{call}, false},
+		"prompt counted, nothing said":                 {[]*model.LLMResponse{{UsageMetadata: promptOnly, FinishReason: genai.FinishReasonSafety}}, true},
+		"some output counted, then text":               {[]*model.LLMResponse{piece(whole), piece(nil), last(whole)}, false},
+		"the same, and the last repeats it":            {[]*model.LLMResponse{piece(whole), piece(nil), last(&copied)}, false},
+		"counted with the last chunk":                  {[]*model.LLMResponse{piece(nil), piece(whole), last(whole)}, true},
+		"counted after the last chunk":                 {[]*model.LLMResponse{piece(promptOnly), piece(nil), empty(whole), last(whole)}, true},
+		"counted with the whole answer":                {[]*model.LLMResponse{piece(promptOnly), piece(nil), last(whole)}, true},
+		"counted, then an empty chunk":                 {[]*model.LLMResponse{piece(whole), empty(nil), last(whole)}, true},
+		"counted, then a chunk with a kind of traffic": {[]*model.LLMResponse{piece(whole), empty(&usageData{TrafficType: genai.TrafficTypeOnDemand}), last(whole)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, line, err := pay(t, &replying{name: "m", answer: tc.answer}, guards.SpendOptions{Prices: tokens(t, "gemini")}, prompt("x"))
+			require.NoError(t, err)
+			if !tc.known {
+				require.Equal(t, line.Reserved, b.Spent)
+				return
+			}
+			require.Less(t, b.Spent, line.Reserved)
+			require.Positive(t, b.Spent)
+		})
+	}
+}
+
+// replying gives the same answer to each call.
+type replying struct {
+	name   string
+	answer []*model.LLMResponse
+}
+
+func (r *replying) Name() string { return r.name }
+
+func (r *replying) GenerateContent(context.Context, *model.LLMRequest, bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		for _, resp := range r.answer {
+			if !yield(resp, nil) {
+				return
+			}
+		}
+	}
+}

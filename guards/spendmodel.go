@@ -89,12 +89,15 @@ type paidCall struct {
 	estimated ledger.Nano // what the call as it was asked for can cost
 	reserved  ledger.Nano // what is set aside for the call as it is made
 	usage     *genai.GenerateContentResponseUsageMetadata
+	traffic   genai.TrafficType
 	served    string
 	id        string
 	tapped    responseID
 	wire      wire
 	failure   error
 	answered  bool // something arrived
+	wrote     bool // some of it is content
+	outdated  bool // content arrived after the newest usage
 	finished  bool // the last of it did
 	settled   bool
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +33,20 @@ func (c *paidCall) saw(resp *model.LLMResponse, err error) {
 		return
 	}
 	c.answered = true
-	if u := resp.UsageMetadata; u != nil && u.PromptTokenCount+u.CandidatesTokenCount+u.TotalTokenCount > 0 {
-		c.usage = u // the newest: chunks repeat it, and some name only the kind of traffic
+	wrote := hasContent(resp.Content)
+	c.wrote = c.wrote || wrote
+	u := resp.UsageMetadata
+	if u != nil && u.TrafficType != "" {
+		c.traffic = u.TrafficType // some chunks name only this
+	}
+	switch {
+	case u != nil && u.PromptTokenCount+u.CandidatesTokenCount+u.TotalTokenCount > 0:
+		// The newest: chunks report the sum so far. The last response of a stream, the
+		// whole answer, repeats what the chunks reported.
+		c.outdated = c.outdated && !resp.Partial && sameCounts(c.usage, u)
+		c.usage = u
+	case wrote && resp.Partial:
+		c.outdated = c.usage != nil
 	}
 	if resp.ModelVersion != "" {
 		c.served = resp.ModelVersion
@@ -42,6 +55,28 @@ func (c *paidCall) saw(resp *model.LLMResponse, err error) {
 		c.id = id
 	}
 	c.finished = c.finished || !resp.Partial
+}
+
+// used is the whole of what the call used, as far as it was reported: nil where the answer
+// was cut off, or more of it came than the report knows of.
+func (c *paidCall) used() *prices.Usage {
+	if c.usage == nil || !c.finished || c.failure != nil || c.outdated {
+		return nil
+	}
+	usage := usageOf(c.s.o.Backend, c.usage)
+	if c.wrote && usage.Output == 0 {
+		return nil
+	}
+	return &usage
+}
+
+func hasContent(c *genai.Content) bool {
+	return c != nil && slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p != nil && !reflect.ValueOf(*p).IsZero() })
+}
+
+func sameCounts(a, b *genai.GenerateContentResponseUsageMetadata) bool {
+	return a.PromptTokenCount == b.PromptTokenCount && a.CandidatesTokenCount == b.CandidatesTokenCount &&
+		a.ThoughtsTokenCount == b.ThoughtsTokenCount && a.TotalTokenCount == b.TotalTokenCount
 }
 
 // settle ends the reservation, once, also where the consumer went away or a panic is
@@ -64,10 +99,9 @@ func (c *paidCall) settle(ctx context.Context) {
 		}
 	}
 	charge := ledger.Charge{ResponseID: cmp.Or(c.id, c.tapped.get()), Model: c.served}
-	if c.usage != nil && c.finished && c.failure == nil {
-		usage := usageOf(c.s.o.Backend, c.usage)
-		if cost, err := c.quote.Cost(usage); err == nil {
-			charge.Source, charge.Actual, charge.Usage = ledger.SourceProvider, ledger.NanoOf(cost), usage
+	if usage := c.used(); usage != nil {
+		if cost, err := c.quote.Cost(*usage); err == nil {
+			charge.Source, charge.Actual, charge.Usage = ledger.SourceProvider, ledger.NanoOf(cost), *usage
 		}
 	}
 	r, err := c.s.o.Ledger.Commit(ctx, c.key, charge)
