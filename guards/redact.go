@@ -42,7 +42,8 @@ type RedactOptions struct {
 // In the arguments of a call a value is replaced by a token, so that history, spans,
 // events and observers carry tokens; just before the tool runs, after its hooks, the
 // token is turned back, from a vault that the Run keeps in memory. A token whose
-// vault is gone, after a restart say, refuses the call: the tool never runs with it.
+// vault is gone, after a restart say, refuses the call: the tool never runs with it. Nor
+// does it run with one that the model wrote in another form, see [redact.Vault.Reveal].
 // The guards of this package judge, and show to people, the values; other hooks see
 // tokens and look behind them with [RevealArgs]. The condition of a [callbacks.When] sees
 // tokens and can't.

@@ -224,7 +224,6 @@ func TestRedactHidesArgumentsFromAllButTheTool(t *testing.T) {
 	}
 }
 
-// A token without its vault never reaches a tool.
 // What a chunk holds beside text comes through, also where its text is held back whole.
 func TestRedactStreamKeepsSignatures(t *testing.T) {
 	signed := chunkModel{[]*genai.Part{{Text: "jean.dup"}, {ThoughtSignature: []byte("s")}}, []*genai.Part{{Text: "ont@example.com"}}}
@@ -266,15 +265,40 @@ func (m chunkModel) GenerateContent(context.Context, *model.LLMRequest, bool) it
 	}
 }
 
+// A token without its vault never reaches a tool, in whatever form.
 func TestRedactRefusesATokenWithoutItsValue(t *testing.T) {
+	for _, token := range []string{"[EMAIL:tok-aaaaaaaa-1]", `\[EMAIL:tok-aaaaaaaa-1\]`, "EMAIL: TOK-AAAAAAAA", "%5BEMAIL%3Atok-aaaaaaaa-1%5D"} {
+		tl := callbackstest.Tool("send")
+		m := callbackstest.Script(callbackstest.Call("send", map[string]any{"to": token}), callbackstest.Say("ok"))
+		a, err := callbacks.New(guards.Redact()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{tl}})
+		require.NoError(t, err)
+		out := play(t, a)
+		require.NoError(t, out.err)
+		require.Empty(t, tl.Calls(), token)
+		require.Equal(t, []map[string]any{{"error": "value no longer available, ask again"}}, responses(out.events))
+	}
+}
+
+// A model that copies a token of this Run badly is refused: the tool gets the value or
+// does not run.
+func TestRedactRefusesATokenThatTheModelRewrote(t *testing.T) {
 	tl := callbackstest.Tool("send")
-	m := callbackstest.Script(callbackstest.Call("send", map[string]any{"to": "[EMAIL:tok-aaaaaaaa-1]"}), callbackstest.Say("ok"))
-	a, err := callbacks.New(guards.Redact()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{tl}})
+	var token string
+	m := callbackstest.Script(callbackstest.Call("send", map[string]any{"to": mail}), callbackstest.Call("send", map[string]any{"to": "later"}), callbackstest.Say("ok"))
+	rewrite := callbacks.Guard{Name: "rewrite", BeforeTool: func(_ agent.Context, _ tool.Tool, args map[string]any) (map[string]any, error) {
+		if to := args["to"].(string); to != "later" {
+			token = to
+			return nil, nil
+		}
+		args["to"] = strings.ToUpper(strings.Trim(token, "[]"))
+		return nil, nil
+	}}
+	a, err := callbacks.New(guards.Redact(), rewrite).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{tl}})
 	require.NoError(t, err)
 	out := play(t, a)
 	require.NoError(t, out.err)
-	require.Empty(t, tl.Calls())
-	require.Equal(t, []map[string]any{{"error": "value no longer available, ask again"}}, responses(out.events))
+	require.Equal(t, []map[string]any{{"to": mail}}, tl.Calls())
+	require.Equal(t, map[string]any{"error": "value no longer available, ask again"}, responses(out.events)[1])
 }
 
 func TestRedactPartsAreMaskedAloneAndTogether(t *testing.T) {

@@ -236,3 +236,50 @@ func BenchmarkStrategies(b *testing.B) {
 		})
 	}
 }
+
+// toolCall is the arguments of a call as a model makes it.
+func toolCall(text string) map[string]any {
+	return map[string]any{"to": "accounting", "subject": "Invoice 2026-118", "lines": []any{text, text[:200], 12.5, true}, "meta": map[string]any{"page": 3.0}}
+}
+
+func BenchmarkValue(b *testing.B) {
+	r := redact.Must(redact.New(redact.Options{}))
+	type invoice struct {
+		Number string
+		Cents  int
+		Note   string
+	}
+	for name, v := range map[string]any{
+		"map": toolCall(business), "struct": invoice{"2026-118", 1250, business}, "structs": []invoice{{"1", 1, business}, {"2", 2, business}},
+		"strings": map[string][]string{"a": {business}, "b": {"c", "d"}}, "bytes": []byte(business),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, counts, err := r.Value(v); err != nil || counts != nil {
+					b.Fatal(counts, err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkReveal(b *testing.B) {
+	v := redact.NewVault()
+	r := redact.Must(redact.New(redact.Options{Strategy: redact.Token, Vault: v}))
+	hidden, _, err := r.Value(toolCall("write to jean.dupont@exemple.fr about " + business))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, args := range map[string]any{"clean": toolCall(business), "tokens": hidden} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(business)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := v.RevealValue(args); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -26,8 +26,9 @@ var ErrUnknownToken = errors.New("redact: value no longer available, ask again")
 //
 // It is safe for concurrent use and shows none of its values in logs or JSON.
 type Vault struct {
-	nonce string
-	max   int
+	nonce  string
+	rarest int // of its characters, for the search
+	max    int
 
 	mu     sync.RWMutex
 	values []string       // by token number
@@ -39,11 +40,8 @@ const defaultMaxValues = 10_000
 
 // NewVault returns an empty vault for 10,000 values.
 func NewVault() *Vault {
-	return &Vault{
-		nonce:  strings.ToLower(rand.Text()[:8]), // 40 bits
-		max:    defaultMaxValues,
-		tokens: make(map[string]int),
-	}
+	nonce := strings.ToLower(rand.Text()[:nonceLen]) // 40 bits
+	return &Vault{nonce: nonce, rarest: rarest(nonce), max: defaultMaxValues, tokens: make(map[string]int)}
 }
 
 // NewVaultSize returns an empty vault for maxValues values, at least one. When
@@ -80,12 +78,20 @@ var tokenForm = regexp.MustCompile(`\[[A-Za-z0-9_-]{1,64}:tok-([a-z2-7]{8})-([0-
 // Reveal puts the values back in place of the tokens of s. If any token has no
 // value here it returns [ErrUnknownToken] and no text: nothing must run on a
 // token in place of a value.
+//
+// So it does where s holds a token in another form, as a model may write one: without
+// its brackets or in others, in another case or width, escaped, spelled apart, cut short.
+// It knows them by the nonce of the vault, or six of its characters in a row, and those of
+// other vaults by "tok-" and eight characters of the kind.
 func (v *Vault) Reveal(s string) (string, error) {
-	if !strings.Contains(s, ":tok-") {
-		return s, nil
+	var spans [][]int
+	if strings.Contains(s, ":tok-") {
+		spans = tokenForm.FindAllStringSubmatchIndex(s, -1)
 	}
-	spans := tokenForm.FindAllStringSubmatchIndex(s, -1)
 	if spans == nil {
+		if v.leftover(s) {
+			return "", ErrUnknownToken
+		}
 		return s, nil
 	}
 	v.mu.RLock()
@@ -94,12 +100,15 @@ func (v *Vault) Reveal(s string) (string, error) {
 	done := 0
 	for _, m := range spans {
 		n, err := strconv.Atoi(s[m[4]:m[5]])
-		if err != nil || s[m[2]:m[3]] != v.nonce || n < 1 || n > len(v.values) {
+		if err != nil || s[m[2]:m[3]] != v.nonce || n < 1 || n > len(v.values) || v.leftover(s[done:m[0]]) {
 			return "", ErrUnknownToken
 		}
 		b.WriteString(s[done:m[0]])
 		b.WriteString(v.values[n-1])
 		done = m[1]
+	}
+	if v.leftover(s[done:]) {
+		return "", ErrUnknownToken
 	}
 	b.WriteString(s[done:])
 	return b.String(), nil
