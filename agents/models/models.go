@@ -26,6 +26,7 @@ import (
 
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/internal/httpclient"
 )
 
 // Names of models, or how they begin.
@@ -34,6 +35,12 @@ const (
 	GeminiPrefix = "gemini-"
 	OpenAIPrefix = "openai:"
 )
+
+// OpenAIKeyVariable holds the key of a server that speaks OpenAI's protocol.
+const OpenAIKeyVariable = "OPENAI_API_KEY"
+
+// GeminiURL is where Gemini is served unless Options say otherwise.
+const GeminiURL = "https://generativelanguage.googleapis.com"
 
 // DefaultTimeout bounds one model call, its whole stream included.
 const DefaultTimeout = 2 * time.Minute
@@ -48,17 +55,22 @@ type Options struct {
 	// Key is the API key. Empty is read from GEMINI_API_KEY or GOOGLE_API_KEY for
 	// Gemini, OPENAI_API_KEY for the others, where a local server needs none.
 	Key string
+	// AllowHTTP is a host to which the key may go over plain HTTP, where anybody on the way
+	// can read it. Empty means to this machine only; a server that is given no key may be
+	// asked over plain HTTP anywhere.
+	AllowHTTP string
 	// Timeout bounds one call. Zero means DefaultTimeout; negative is an error.
 	Timeout time.Duration
 	// Transport carries the requests; nil means Go's default.
 	Transport http.RoundTripper
 }
 
-// ErrOptions is the sentinel of options that name no model.
-var ErrOptions = errors.New("models: no such model")
+// ErrOptions is the sentinel of options by which no model can be asked.
+var ErrOptions = errors.New("models: invalid options")
 
 // New returns the model that o names. No call is made. Each call is one HTTP
-// request: retries belong to guards, which count them.
+// request: retries belong to guards, which count them. No call follows a redirect to
+// another host or scheme.
 func New(ctx context.Context, o Options) (model.LLM, error) {
 	if o.Timeout < 0 {
 		return nil, fmt.Errorf("%w: time-out %s", ErrOptions, o.Timeout)
@@ -71,7 +83,7 @@ func New(ctx context.Context, o Options) (model.LLM, error) {
 			return nil, fmt.Errorf("%w: base URL must be http(s)://HOST/PATH without a user, a query or a fragment; a key belongs into the environment", ErrOptions)
 		}
 	}
-	client := &http.Client{Timeout: o.Timeout, Transport: o.Transport}
+	client := httpclient.New(o.Timeout, o.Transport)
 	switch {
 	case o.Name == "" || o.Name == Offline:
 		if o.BaseURL != "" {
@@ -80,11 +92,12 @@ func New(ctx context.Context, o Options) (model.LLM, error) {
 		return offline.Model{}, nil
 	case strings.HasPrefix(o.Name, GeminiPrefix):
 		client.Transport = guards.TapResponseIDs(client.Transport)
+		o.BaseURL = firstOf(o.BaseURL, GeminiURL) // not what the client library reads from the environment
 		return newGemini(ctx, o, client)
 	case strings.HasPrefix(o.Name, OpenAIPrefix) && len(o.Name) > len(OpenAIPrefix):
 		return newOpenAI(ctx, o, client)
 	default:
-		return nil, fmt.Errorf("%w: %q; use offline, gemini-NAME or openai:NAME", ErrOptions, o.Name)
+		return nil, fmt.Errorf("%w: no such model: %q; use offline, gemini-NAME or openai:NAME", ErrOptions, o.Name)
 	}
 }
 
@@ -92,6 +105,9 @@ func newGemini(ctx context.Context, o Options, client *http.Client) (model.LLM, 
 	key := firstOf(o.Key, os.Getenv("GEMINI_API_KEY"), os.Getenv("GOOGLE_API_KEY"))
 	if key == "" {
 		return nil, fmt.Errorf("%w: %s needs a key in GEMINI_API_KEY or GOOGLE_API_KEY", ErrOptions, o.Name)
+	}
+	if err := o.mayCarryKey(); err != nil {
+		return nil, err
 	}
 	m, err := gemini.NewModel(ctx, o.Name, &genai.ClientConfig{
 		APIKey: key, Backend: genai.BackendGeminiAPI, HTTPClient: client,
@@ -109,7 +125,12 @@ func newOpenAI(ctx context.Context, o Options, client *http.Client) (model.LLM, 
 	}
 	// A server without keys is asked with one that means nothing: the client would
 	// otherwise read the environment behind our back.
-	key := firstOf(o.Key, os.Getenv("OPENAI_API_KEY"), "none")
+	key := firstOf(o.Key, os.Getenv(OpenAIKeyVariable))
+	if key == "" {
+		key = "none"
+	} else if err := o.mayCarryKey(); err != nil {
+		return nil, err
+	}
 	m, err := openaimodel.NewModel(ctx, strings.TrimPrefix(o.Name, OpenAIPrefix), &openaimodel.ClientConfig{
 		APIKey: key, BaseURL: o.BaseURL, HTTPClient: client, Options: []option.RequestOption{option.WithMaxRetries(0)},
 	})
@@ -118,6 +139,30 @@ func newOpenAI(ctx context.Context, o Options, client *http.Client) (model.LLM, 
 	}
 	return &keyed{LLM: m, key: key}, nil
 }
+
+// mayCarryKey refuses an address that the key would reach in the clear.
+func (o *Options) mayCarryKey() error {
+	u, err := url.Parse(o.BaseURL)
+	if err != nil {
+		return fmt.Errorf("%w: the base URL can't be read", ErrOptions)
+	}
+	if httpclient.Confidential(u) || o.AllowHTTP != "" && (strings.EqualFold(o.AllowHTTP, u.Host) || strings.EqualFold(o.AllowHTTP, u.Hostname())) {
+		return nil
+	}
+	return &PlainHTTPError{Host: u.Host}
+}
+
+// A PlainHTTPError is the refusal to send a key to a host where others could read it on
+// the way. It matches [ErrOptions].
+type PlainHTTPError struct{ Host string }
+
+// Error implements error.
+func (e *PlainHTTPError) Error() string {
+	return "models: the key would go to " + e.Host + " over plain http, where others can read it on the way: use https"
+}
+
+// Unwrap returns ErrOptions.
+func (e *PlainHTTPError) Unwrap() error { return ErrOptions }
 
 func firstOf(values ...string) string {
 	for _, v := range values {

@@ -20,13 +20,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gardefou/gardefou/agents/models"
+	"github.com/gardefou/gardefou/internal/httpclient"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
 const doctorHelp = `Checks what a run with the same flags needs, and says what to do where it is not there:
-the model's key and server, the sources, the ledger (Redis), the disk, the clock and the
+the model's key (in GEMINI_API_KEY or GOOGLE_API_KEY, for openai:NAME in OPENAI_API_KEY) and
+server, the sources, the ledger (Redis), the disk, the clock and the
 age of the price table. Nothing is paid for: the model's server is asked for its list of
 models only.
 
@@ -90,7 +92,7 @@ func (f *flags) doctor(ctx context.Context, w io.Writer) error {
 	}
 	d := &findings{w: w, lang: lang}
 	fmt.Fprintf(w, "duediligence %s, %s\n", version(), platform())
-	served := f.checkModel(ctx, d)
+	served := f.checkModel(ctx, d, lang)
 	if err := f.checkSources(ctx, d); err != nil {
 		return err
 	}
@@ -108,12 +110,12 @@ func (f *flags) doctor(ctx context.Context, w io.Writer) error {
 
 // checkModel asks the model's server for its models and returns when it answered, by its
 // own clock.
-func (f *flags) checkModel(ctx context.Context, d *findings) (served time.Time) {
+func (f *flags) checkModel(ctx context.Context, d *findings, lang text.Lang) (served time.Time) {
 	if f.model == models.Offline {
 		d.ok(text.DoctorModel, text.DoctorOffline)
 		return served
 	}
-	if _, err := f.llm(ctx); err != nil {
+	if _, err := f.llm(ctx, lang); err != nil {
 		d.fail(text.DoctorModel, text.DoctorNoModel, strings.TrimPrefix(message(err), "duediligence: --model: "))
 		return served
 	}
@@ -122,8 +124,7 @@ func (f *flags) checkModel(ctx context.Context, d *findings) (served time.Time) 
 		d.fail(text.DoctorModel, text.DoctorNoModel, err)
 		return served
 	}
-	client := &http.Client{Timeout: doctorTimeout}
-	resp, err := client.Do(req)
+	resp, err := httpclient.New(doctorTimeout, nil).Do(req)
 	if err != nil {
 		d.fail(text.DoctorModel, text.DoctorUnreachable, req.URL.Host, reason(err))
 		return served
@@ -159,13 +160,13 @@ func (f *flags) modelsRequest(ctx context.Context) (*http.Request, error) {
 	if openAI {
 		path = "/models"
 	} else if base == "" {
-		base = "https://generativelanguage.googleapis.com"
+		base = models.GeminiURL
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
-	if key := os.Getenv("OPENAI_API_KEY"); openAI && key != "" {
+	if key := os.Getenv(models.OpenAIKeyVariable); openAI && key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	} else if !openAI {
 		key := os.Getenv("GEMINI_API_KEY")

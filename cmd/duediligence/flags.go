@@ -26,6 +26,7 @@ import (
 type flags struct {
 	model        string
 	baseURL      string
+	allowHTTP    string
 	modelTimeout time.Duration
 	source       string
 	sourceURLs   map[string]string
@@ -116,10 +117,14 @@ func (f *flags) language() (text.Lang, error) {
 }
 
 // llm makes the model. A key in the environment never chooses one by itself.
-func (f *flags) llm(ctx context.Context) (model.LLM, error) {
-	m, err := models.New(ctx, models.Options{Name: f.model, BaseURL: f.baseURL, Timeout: f.modelTimeout})
+func (f *flags) llm(ctx context.Context, lang text.Lang) (model.LLM, error) {
+	m, err := models.New(ctx, models.Options{Name: f.model, BaseURL: f.baseURL, AllowHTTP: f.allowHTTP, Timeout: f.modelTimeout})
+	var plain *models.PlainHTTPError
+	if errors.As(err, &plain) {
+		return nil, refuseIn(lang, text.KeyOverHTTP, plain.Host)
+	}
 	if err != nil {
-		return nil, refuse("--model: %v", err)
+		return nil, refuse("--model: %s", strings.TrimPrefix(err.Error(), models.ErrOptions.Error()+": "))
 	}
 	return m, nil
 }

@@ -103,7 +103,7 @@ func (f *flags) optionsWithoutMoney(ctx context.Context, lang text.Lang) (pipeli
 	if o.Sources, err = f.client(); err != nil {
 		return o, err
 	}
-	if o.Model, err = f.llm(ctx); err != nil {
+	if o.Model, err = f.llm(ctx, lang); err != nil {
 		return o, err
 	}
 	if o.RiskModel, err = f.riskModel(); err != nil {

@@ -19,6 +19,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/internal/httpclient"
 )
 
 // WebhookOptions are the options of [NewWebhook].
@@ -28,7 +29,8 @@ type WebhookOptions struct {
 	// Secret signs questions and answers, in the form "whsec_" and base64. Required, of
 	// 24 bytes at least; who has it can approve.
 	Secret string
-	// Client posts the questions. Nil is one with a time-out of 30 seconds.
+	// Client posts the questions. Nil is one with a time-out of 30 seconds. No redirect to
+	// another host or scheme is followed, whatever the client allows.
 	Client *http.Client
 }
 
@@ -74,10 +76,11 @@ func NewWebhook(o WebhookOptions) (*Webhook, error) {
 	if len(o.Secret) < len("whsec_")+32 {
 		return nil, errors.New("approvers: NewWebhook: the secret has less than 24 bytes")
 	}
-	if o.Client == nil {
-		o.Client = &http.Client{Timeout: 30 * time.Second}
+	client := httpclient.New(30*time.Second, nil)
+	if o.Client != nil {
+		client = httpclient.Stay(o.Client)
 	}
-	return &Webhook{url: o.URL, sign: sign, client: o.Client, open: make(map[string]*openQuestion), answered: make(map[string]time.Time)}, nil
+	return &Webhook{url: o.URL, sign: sign, client: client, open: make(map[string]*openQuestion), answered: make(map[string]time.Time)}, nil
 }
 
 // Ask implements guards.Approver.

@@ -11,6 +11,8 @@ const (
 	KeptBroken     Key = "kept.broken"
 	KeptAfresh     Key = "kept.afresh"
 
+	KeyOverHTTP Key = "key.over_http"
+
 	ResumeNoBudget   Key = "resume.no_budget"
 	ResumeMemory     Key = "resume.memory"
 	ResumeLedger     Key = "resume.ledger"
@@ -34,6 +36,8 @@ var keptCatalogue = map[Key]entry{
 	KeptNone:       {"no run is kept in %s; runs are kept in the folder given with -o", "aucun traitement n'est conservé dans %s ; les traitements sont conservés dans le dossier donné avec -o"},
 	KeptBroken:     {"the run in %s can't be read: %v", "le traitement de %s est illisible : %v"},
 	KeptAfresh:     {"Or begin afresh: in another folder with -o, or in its place with --fresh.", "Ou recommencer : dans un autre dossier avec -o, ou à sa place avec --fresh."},
+
+	KeyOverHTTP: {"the model's key would go to %[1]s over plain http, where others can read it on the way: use https, or allow it with --allow-http %[1]s", "la clé du modèle irait à %[1]s en http sans chiffrement, où d'autres peuvent la lire en chemin : utiliser https, ou l'autoriser avec --allow-http %[1]s"},
 
 	ResumeNoBudget:   {"--budget: the run was begun without one", "--budget : le traitement a été lancé sans budget"},
 	ResumeMemory:     {"what the run spent was kept in memory and is gone; begin it again, without --ledger memory", "ce que le traitement a dépensé était en mémoire et est perdu ; le relancer, sans --ledger memory"},

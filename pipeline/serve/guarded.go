@@ -7,11 +7,11 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
-	"net"
 	"net/http"
-	"net/netip"
 	"regexp"
 	"strings"
+
+	"github.com/gardefou/gardefou/internal/httpclient"
 )
 
 // ErrToken is the error of a token that is too short, or that an address or a cookie would
@@ -87,14 +87,4 @@ func same(a, b string) bool {
 
 // Loopback reports whether host, a name or an address with or without a port, is this
 // machine's own.
-func Loopback(host string) bool {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	host = strings.Trim(host, "[]")
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
-}
+func Loopback(host string) bool { return httpclient.Loopback(host) }

@@ -20,15 +20,14 @@ import (
 	"code.dny.dev/ssrf"
 	"github.com/hashicorp/go-retryablehttp"
 	"golang.org/x/time/rate"
+
+	"github.com/gardefou/gardefou/internal/httpclient"
 )
 
 const (
 	maxRetries    = 2                // of a 5xx or a network failure
 	maxRetryAfter = 10 * time.Second // the longest wait a source may ask for
-	maxRedirects  = 3
 )
-
-var errRedirect = errors.New("redirect to another host or scheme")
 
 type limiter = rate.Limiter
 
@@ -36,7 +35,7 @@ func newLimiter(perSecond float64) *limiter { return rate.NewLimiter(rate.Limit(
 
 func newHTTP(transport http.RoundTripper, retryWait time.Duration) *retryablehttp.Client {
 	return &retryablehttp.Client{
-		HTTPClient:   &http.Client{Transport: transport, CheckRedirect: sameHost},
+		HTTPClient:   httpclient.New(0, transport),
 		RetryMax:     maxRetries,
 		RetryWaitMin: retryWait,
 		CheckRetry:   checkRetry,
@@ -60,14 +59,6 @@ func newTransport(o Options) http.RoundTripper {
 	}
 }
 
-func sameHost(req *http.Request, via []*http.Request) error {
-	first := via[0].URL
-	if req.URL.Scheme != first.Scheme || req.URL.Host != first.Host || len(via) > maxRedirects {
-		return errRedirect
-	}
-	return nil
-}
-
 // limited is the context key under which one look-up remembers that it already
 // waited for a 429.
 type limitedKey struct{}
@@ -76,7 +67,7 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
-	case errors.As(err, new(replayedError)), errors.Is(err, errRedirect), errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
+	case errors.As(err, new(replayedError)), errors.Is(err, httpclient.ErrRedirect), errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
 		return false, err
 	case err != nil:
 		return true, nil
@@ -188,7 +179,7 @@ func (e *Envelope) failNetwork(ctx context.Context, err error) {
 		return
 	}
 	switch {
-	case errors.Is(err, errRedirect):
+	case errors.Is(err, httpclient.ErrRedirect):
 		e.fail(StatusInvalid, FailRedirect, "the source redirects to another host or scheme")
 	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
 		e.failCode(FailBlocked)

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 
@@ -20,6 +21,8 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/gardefou/gardefou/internal/httpclient"
 )
 
 // Configured says whether the environment names a collector.
@@ -48,7 +51,9 @@ type Options struct {
 // from which ADK takes its own. Spans pass [Filter]. The function it returns sends what
 // is left, as long as its context allows, and stops.
 //
-// It fails open: a collector that is down costs telemetry, never a run.
+// It fails open: a collector that is down costs telemetry, never a run. No redirect to
+// another host or scheme is followed, and a header that may hold a key is refused where it
+// would leave this machine over plain HTTP.
 func Start(ctx context.Context, o Options) (shutdown func(context.Context) error, err error) {
 	res, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", o.Service), attribute.String("service.version", o.Version)),
@@ -56,11 +61,14 @@ func Start(ctx context.Context, o Options) (shutdown func(context.Context) error
 	if err != nil {
 		return nil, fmt.Errorf("otlp: %w", err)
 	}
-	spans, err := otlptracehttp.New(ctx)
+	if err := confidential(); err != nil {
+		return nil, err
+	}
+	spans, err := otlptracehttp.New(ctx, otlptracehttp.WithProxy(httpclient.Proxy))
 	if err != nil {
 		return nil, fmt.Errorf("otlp: %w", err)
 	}
-	metrics, err := otlpmetrichttp.New(ctx)
+	metrics, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithProxy(httpclient.Proxy))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("otlp: %w", err), spans.Shutdown(ctx))
 	}
@@ -74,4 +82,29 @@ func Start(ctx context.Context, o Options) (shutdown func(context.Context) error
 		}
 	}))
 	return func(ctx context.Context) error { return errors.Join(tp.Shutdown(ctx), mp.Shutdown(ctx)) }, nil
+}
+
+// confidential refuses a header with a key that would leave this machine over plain HTTP.
+func confidential() error {
+	for _, signal := range []string{"TRACES_", "METRICS_"} {
+		value := func(name string) string {
+			if v := os.Getenv("OTEL_EXPORTER_OTLP_" + signal + name); v != "" {
+				return v
+			}
+			return os.Getenv("OTEL_EXPORTER_OTLP_" + name)
+		}
+		u, err := url.Parse(strings.TrimSpace(value("ENDPOINT")))
+		if err != nil || u.Scheme != "http" || httpclient.Confidential(u) {
+			continue
+		}
+		for header := range strings.SplitSeq(value("HEADERS"), ",") {
+			name, _, _ := strings.Cut(header, "=")
+			for _, word := range []string{"auth", "key", "token", "secret", "cookie", "password"} {
+				if strings.Contains(strings.ToLower(name), word) {
+					return fmt.Errorf("otlp: the header %s would go to %s over plain http, where others can read it on the way: use https", strings.TrimSpace(name), u.Host)
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/gardefou/gardefou/guards/ledger"
+	"github.com/gardefou/gardefou/internal/httpclient"
 )
 
 const workerVariable = "GARDEFOU_CRASHTEST"
@@ -101,7 +102,7 @@ func again(op func() error) error {
 
 func ask(provider, stage string, amount ledger.Nano) error {
 	query := url.Values{"stage": {stage}, "pid": {strconv.Itoa(os.Getpid())}, "amount": {strconv.FormatInt(int64(amount), 10)}}
-	resp, err := http.Get(provider + "?" + query.Encode()) //nolint:noctx // a worker has no context
+	resp, err := httpclient.New(0, nil).Get(provider + "?" + query.Encode()) //nolint:noctx // a worker has no context
 	if err != nil {
 		return err
 	}
