@@ -8,6 +8,9 @@ import (
 	"github.com/gardefou/gardefou/guards/ledger"
 )
 
+// RunBudget is the name of the guard that bounds the model calls of the whole run.
+const RunBudget = "run_call_budget"
+
 // researchShare is how much of a run's money research may use, in percent.
 const researchShare = 60
 

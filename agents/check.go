@@ -11,20 +11,22 @@ import (
 
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/sources"
-	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
 // CheckDraft returns what is wrong with a draft, or nil: a section missing, one that
 // does not cite although it rests on evidence, evidence that does not exist, a figure
 // or date that no statement holds, an address, a verdict no model may give, a check
 // presented as passed that was not done. It reads, it understands nothing: what a
-// reviewer thinks of the draft comes on top.
+// reviewer thinks of the draft comes on top. The words of names and titles that the facts
+// hold are no fault where they are quoted: a draft that writes the statements down passes,
+// whatever they say.
 func CheckDraft(draft string, facts sources.Facts, lang text.Lang) []string {
 	want := Sections(facts, lang)
+	quoted := quotesOf(facts, want)
 	var faults []string
 	faults = append(faults, checkSections(draft, want, lang)...)
-	faults = append(faults, checkFigures(draft, want, lang)...)
-	return append(faults, checkWords(draft, facts, lang)...)
+	faults = append(faults, checkFigures(draft, want, quoted, lang)...)
+	return append(faults, checkWords(draft, facts, quoted, lang)...)
 }
 
 func checkSections(draft string, want []Section, lang text.Lang) []string {
@@ -58,8 +60,8 @@ var figure = regexp.MustCompile(`\d(?:[\d.,/\-\x{00a0}\x{202f} ]*\d)?`)
 
 // checkFigures compares digits only, so that a thousands separator is free but a
 // rounded or invented figure is not.
-func checkFigures(draft string, want []Section, lang text.Lang) []string {
-	known := make(map[string]bool)
+func checkFigures(draft string, want []Section, quoted quotes, lang text.Lang) []string {
+	known := quoted.figures
 	for _, s := range want {
 		for _, st := range s.Statements {
 			for _, f := range figure.FindAllString(st.Text, -1) {
@@ -81,6 +83,9 @@ func checkFigures(draft string, want []Section, lang text.Lang) []string {
 
 func allKnown(f string, known map[string]bool) bool {
 	for _, part := range strings.FieldsFunc(f, func(r rune) bool { return r == ' ' || r == ',' }) {
+		if !strings.ContainsAny(part, "0123456789") {
+			continue // a dash between two
+		}
 		if !slices.ContainsFunc(spellings(part), func(d string) bool { return known[d] }) {
 			return false
 		}
@@ -111,28 +116,36 @@ var (
 	frenchDate = regexp.MustCompile(`^(\d{2})/(\d{2})/(\d{4})$`)
 )
 
-// verdicts are what no text of a model may say, folded as supplier.Fold does.
-var verdicts = []string{
+// verdicts are what no text of a model may say, in the words of wordsOf.
+var verdicts = phrases(
 	"approved supplier", "supplier is approved", "supplier approved", "safe supplier", "supplier is safe", "clean supplier", "no risk", "risk free",
-	"recommend approval", "fournisseur approuve", "fournisseur est approuve", "fournisseur agree", "fournisseur sur", "fournisseur est sur",
+	"recommend approval", "fournisseur approuve", "fournisseur est approuve", "fournisseur agree", "fournisseur sûr", "fournisseur est sûr",
 	"sans risque", "aucun risque", "recommande l approbation", "irreprochable",
-}
+)
 
 // unscreened are what no text may say where the lists were not read.
-var unscreened = []string{
+var unscreened = phrases(
 	"no sanction", "not sanctioned", "not on any sanctions", "no match on", "aucune sanction", "pas de sanction", "non sanctionne", "aucun gel",
+)
+
+func phrases(list ...string) [][]string {
+	out := make([][]string, len(list))
+	for i, p := range list {
+		out[i] = wordsOf(p)
+	}
+	return out
 }
 
-func checkWords(draft string, facts sources.Facts, lang text.Lang) []string {
+func checkWords(draft string, facts sources.Facts, quoted quotes, lang text.Lang) []string {
 	var faults []string
-	if lower := strings.ToLower(draft); strings.Contains(lower, "://") || strings.Contains(lower, "www.") {
+	if slices.ContainsFunc(addressesIn(draft), func(a string) bool { return !quoted.addresses[a] }) {
 		faults = append(faults, text.Get(lang, text.DraftAddress))
 	}
-	folded := " " + supplier.Fold(draft) + " "
-	refuse := func(phrases []string) {
+	words := wordsOf(draft)
+	refuse := func(phrases [][]string) {
 		for _, p := range phrases {
-			if strings.Contains(folded, " "+p) {
-				faults = append(faults, text.Get(lang, text.DraftForbidden, p))
+			if quoted.says(words, p) {
+				faults = append(faults, text.Get(lang, text.DraftForbidden, strings.ReplaceAll(strings.Join(p, " "), sureWord, "sûr")))
 			}
 		}
 	}

@@ -69,7 +69,7 @@ func TestCheckDraftFindsWhatIsWrong(t *testing.T) {
 		"a rounded figure":   {good + "About 6.1 million.", f, "6.1"},
 		"an address":         {good + "See https://example.com/report.", f, "an address"},
 		"a verdict":          {good + "This is an approved supplier.", f, "approved supplier"},
-		"a French verdict":   {good + "Ce fournisseur est sûr.", f, "fournisseur est sur"},
+		"a French verdict":   {good + "Ce fournisseur est sûr.", f, "fournisseur est sûr"},
 		"a check not done":   {draftOf(unscreened, text.English) + "No sanctions were found.", unscreened, "no sanction"},
 	} {
 		t.Run(name, func(t *testing.T) {

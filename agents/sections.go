@@ -70,7 +70,19 @@ func (w *sectionWriter) say(evidence []string, key text.Key, args ...any) {
 			ids = append(ids, id)
 		}
 	}
-	w.s.Statements = append(w.s.Statements, Statement{text.Get(w.lang, key, args...), ids})
+	w.s.Statements = append(w.s.Statements, Statement{text.Get(w.lang, key, plain(args)...), ids})
+}
+
+// plain are arguments of a sentence that no reader of a draft takes for its marks: a name
+// may look like a citation, and like a title where it begins a line.
+func plain(args []any) []any {
+	out := slices.Clone(args)
+	for i, a := range out {
+		if s, ok := a.(string); ok {
+			out[i] = strings.TrimLeft(citation.ReplaceAllString(s, "($1)"), "# ")
+		}
+	}
+	return out
 }
 
 // unread says why a source gave nothing, in the words that are never mixed up:

@@ -184,6 +184,12 @@ type Outcome struct {
 	Session string
 }
 
+// AgentLimit reports whether the run ended at a limit of one agent's own calls, which more
+// calls for the run do not raise.
+func (o *Outcome) AgentLimit() bool {
+	return o.Result.Status == callbacks.StatusCallsExhausted && o.Result.Guard != agents.RunBudget
+}
+
 // Run researches subject, as the user typed it, and returns the report. It returns
 // an error only where there is no report to return: the context was cancelled. A
 // run that ran out of calls or of time, or whose model failed, has a report and a

@@ -58,7 +58,10 @@ func (p *printer) resumePoint(o *pipeline.Outcome, goOn string) {
 	}
 	p.line("%s", text.Get(p.lang, text.CmdResumeDone, join(done), join(left)))
 	if goOn == "" {
-		if p.unkept == "" {
+		switch {
+		case o.AgentLimit():
+			p.line("%s", text.Get(p.lang, text.CmdResumeNoUse, o.Result.Agent))
+		case p.unkept == "":
 			p.line("%s", text.Get(p.lang, text.CmdResumeNot))
 		}
 		return
@@ -79,6 +82,9 @@ func (f *flags) goOnAfter(o *pipeline.Outcome) string {
 	}
 	switch o.Result.Status {
 	case callbacks.StatusCallsExhausted:
+		if o.AgentLimit() {
+			return "" // it would be played again to the same end
+		}
 		again += fmt.Sprintf(" --max-calls %d", 2*f.maxCalls)
 	case callbacks.StatusTimeExhausted:
 		again += " --timeout " + shortDuration(2*f.timeout)
