@@ -42,8 +42,7 @@ func rows(r io.Reader) iter.Seq[input] {
 				return
 			}
 			if err != nil {
-				yield(input{number: n, err: err})
-				if !errors.Is(err, errLongLine) {
+				if !yield(input{number: n, err: err}) || !errors.Is(err, errLongLine) {
 					return
 				}
 				continue
