@@ -23,6 +23,8 @@ var identifyCatalogue = map[Key]entry{
 	"refused.bad_lei":            {"the check digits of this LEI are wrong: look for a slip of the pen", "la clé de ce LEI est fausse : vérifier la saisie"},
 	"refused.wrong_length":       {"a SIREN has 9 digits, a SIRET 14; a zero may be missing", "un SIREN a 9 chiffres, un SIRET 14 ; un zéro manque peut-être"},
 	"refused.name_mismatch":      {"the number belongs to another name than the one given beside it", "le numéro appartient à un autre nom que celui donné à côté"},
+	"refused.no_number":          {"this is no SIREN, SIRET, EU VAT number or LEI", "ce n'est ni un SIREN, ni un SIRET, ni un numéro de TVA de l'UE, ni un LEI"},
+	"refused.numbers_disagree":   {"these numbers belong to different companies", "ces numéros appartiennent à des entreprises différentes"},
 
 	"nobody.unknown_identifier": {"no company has this number", "aucune entreprise n'a ce numéro"},
 	"nobody.unknown_name":       {"no company bears this name or a similar one", "aucune entreprise ne porte ce nom ou un nom proche"},

@@ -37,6 +37,7 @@ type (
 			Entity struct {
 				LegalName  gleifName   `json:"legalName"`
 				OtherNames []gleifName `json:"otherNames"`
+				LatinNames []gleifName `json:"transliteratedOtherNames"`
 				Address    struct {
 					City       string `json:"city"`
 					Country    string `json:"country"`

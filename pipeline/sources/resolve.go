@@ -4,6 +4,7 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -31,8 +32,22 @@ func (c *Client) Resolve(ctx context.Context, query string) supplier.Resolution 
 	return c.ResolveQuery(ctx, q)
 }
 
-// ResolveQuery is [Client.Resolve] for a query that is already parsed.
+// ResolveQuery is [Client.Resolve] for a query that is already parsed. Where it holds
+// several numbers, or a name beside a number, it resolves only if all of them mean the
+// same company.
 func (c *Client) ResolveQuery(ctx context.Context, q supplier.Query) supplier.Resolution {
+	r := c.resolveOne(ctx, q)
+	for _, id := range q.Also {
+		if r.Status != supplier.StatusResolved {
+			break
+		}
+		r = c.confirm(ctx, r, id)
+	}
+	r.Query = q
+	return r
+}
+
+func (c *Client) resolveOne(ctx context.Context, q supplier.Query) supplier.Resolution {
 	switch {
 	case q.ID.SIREN != "":
 		return c.resolveIdentifier(ctx, q)
@@ -44,6 +59,49 @@ func (c *Client) ResolveQuery(ctx context.Context, q supplier.Query) supplier.Re
 		return c.resolveRNA(ctx, q)
 	}
 	return c.resolveName(ctx, q)
+}
+
+// confirm returns r if the company that id belongs to is r's, too, and otherwise why that
+// can't be said. A valid VAT number of a country that discloses no name contradicts
+// nothing.
+func (c *Client) confirm(ctx context.Context, r supplier.Resolution, id supplier.Identifier) supplier.Resolution {
+	other := c.resolveOne(ctx, supplier.Query{ID: id})
+	switch {
+	case other.Reason == supplier.ReasonNameNotDisclosed:
+	case other.Status != supplier.StatusResolved:
+		return other
+	case !sameCompany(r.Subject, other.Subject):
+		return supplier.Resolution{
+			Status: supplier.StatusRefused, Reason: supplier.ReasonNumbersDisagree,
+			Detail:     r.Query.ID.Value + " and " + id.Value + " belong to two companies",
+			Candidates: []supplier.Candidate{ofSubject(r.Subject), ofSubject(other.Subject)},
+		}
+	}
+	r.Subject.LEI = cmp.Or(r.Subject.LEI, other.Subject.LEI)
+	r.Subject.VAT = cmp.Or(r.Subject.VAT, other.Subject.VAT)
+	return r
+}
+
+func sameCompany(a, b supplier.Subject) bool {
+	if a.SIREN != "" && b.SIREN != "" {
+		return a.SIREN == b.SIREN
+	}
+	x, y := supplier.Normalize(a.LegalName), supplier.Normalize(b.LegalName)
+	return supplier.CompareNames(x, y) != supplier.MatchNone || supplier.CompareNames(y, x) != supplier.MatchNone
+}
+
+func ofSubject(s supplier.Subject) supplier.Candidate {
+	return supplier.Candidate{LegalName: s.LegalName, SIREN: s.SIREN, LEI: s.LEI, Country: s.Country, City: s.City}
+}
+
+// mismatch refuses a number that belongs to another name than the one beside it, and
+// names its owner.
+func mismatch(q supplier.Query, owner supplier.Candidate) supplier.Resolution {
+	return supplier.Resolution{
+		Status: supplier.StatusRefused, Query: q, Reason: supplier.ReasonNameMismatch,
+		Detail:     q.ID.Value + " belongs to another name than the one given beside it",
+		Candidates: []supplier.Candidate{owner},
+	}
 }
 
 // unreadable turns a failed look-up into a resolution that claims nothing.
@@ -83,10 +141,7 @@ func (c *Client) resolveIdentifier(ctx context.Context, q supplier.Query) suppli
 		}
 	}
 	if q.Name != "" && !bears(unit, q.Name) {
-		r := supplier.Resolution{Status: supplier.StatusRefused, Query: q, Reason: supplier.ReasonNameMismatch}
-		r.Detail = "SIREN " + q.ID.SIREN + " belongs to another name than the one given beside it"
-		r.Candidates = []supplier.Candidate{candidate(unit, matched{})}
-		return r
+		return mismatch(q, candidate(unit, matched{}))
 	}
 	return supplier.Resolution{Status: supplier.StatusResolved, Query: q, Subject: subject, Total: 1}
 }

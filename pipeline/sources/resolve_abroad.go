@@ -30,10 +30,32 @@ func (c *Client) resolveLEI(ctx context.Context, q supplier.Query) supplier.Reso
 		}
 		return r
 	}
-	return supplier.Resolution{Status: supplier.StatusResolved, Query: q, Total: 1, Subject: supplier.Subject{
+	subject := supplier.Subject{
 		LegalName: lei.LegalName, Country: lei.Country, LEI: lei.LEI, City: lei.City,
 		PostalCode: cleanName(record.Attributes.Entity.Address.PostalCode), Notes: slices.Clone(q.Notes),
-	}}
+	}
+	if q.Name != "" && !goesBy(q.Name, record.names()...) {
+		return mismatch(q, ofSubject(subject))
+	}
+	return supplier.Resolution{Status: supplier.StatusResolved, Query: q, Total: 1, Subject: subject}
+}
+
+// names are those a record gives its entity, the legal one first.
+func (r gleifRecord) names() []string {
+	names := []string{r.Attributes.Entity.LegalName.Name}
+	for _, other := range slices.Concat(r.Attributes.Entity.OtherNames, r.Attributes.Entity.LatinNames) {
+		names = append(names, other.Name)
+	}
+	return names
+}
+
+// goesBy reports whether name is, or is contained in, one of those registered: enough to
+// confirm a number, not enough to find one.
+func goesBy(name string, registered ...string) bool {
+	query := supplier.Normalize(name)
+	return slices.ContainsFunc(registered, func(r string) bool {
+		return supplier.CompareNames(query, supplier.Normalize(r)) != supplier.MatchNone
+	})
 }
 
 // resolveVAT asks VIES about a VAT number from outside France. Germany and
@@ -59,9 +81,11 @@ func (c *Client) resolveVAT(ctx context.Context, q supplier.Query) supplier.Reso
 	case "XI":
 		country = "GB"
 	}
-	return supplier.Resolution{Status: supplier.StatusResolved, Query: q, Total: 1, Subject: supplier.Subject{
-		LegalName: v.disclosed(), Country: country, VAT: q.ID.Value, Notes: slices.Clone(q.Notes),
-	}}
+	subject := supplier.Subject{LegalName: v.disclosed(), Country: country, VAT: q.ID.Value, Notes: slices.Clone(q.Notes)}
+	if q.Name != "" && !goesBy(q.Name, subject.LegalName) {
+		return mismatch(q, ofSubject(subject))
+	}
+	return supplier.Resolution{Status: supplier.StatusResolved, Query: q, Total: 1, Subject: subject}
 }
 
 // resolveRNA searches the registry for an association's number, which it also
@@ -73,6 +97,9 @@ func (c *Client) resolveRNA(ctx context.Context, q supplier.Query) supplier.Reso
 	}
 	for _, u := range *a.Results {
 		if u.Complements.RNA == q.ID.Value {
+			if q.Name != "" && !bears(u, q.Name) {
+				return mismatch(q, candidate(u, matched{}))
+			}
 			subject := u.subject()
 			subject.Notes = slices.Clone(q.Notes)
 			return supplier.Resolution{Status: supplier.StatusResolved, Query: q, Subject: subject, Total: 1}

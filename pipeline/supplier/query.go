@@ -43,15 +43,39 @@ const (
 // Query is what a person asked for, checked. Exactly one of ID and Name leads:
 // when ID is set, Name is what was typed beside it, often empty.
 type Query struct {
-	ID    Identifier `json:"id,omitzero"`
-	Name  string     `json:"name,omitempty"` // cleaned for search and display
-	Notes []Note     `json:"notes,omitempty"`
+	ID    Identifier   `json:"id,omitzero"`
+	Also  []Identifier `json:"also,omitempty"` // further numbers, which must mean the same company
+	Name  string       `json:"name,omitempty"` // cleaned for search and display
+	Notes []Note       `json:"notes,omitempty"`
 }
 
 // ParseQuery checks one command-line or form value and reads it as an
 // identifier, an identifier with a name, or a name. Every error is a
 // [*RefusedError]; a name that merely looks hostile is none.
 func ParseQuery(s string) (Query, error) {
+	q, err := readQuery(s)
+	if err != nil || q.ID != (Identifier{}) {
+		return q, err
+	}
+	if utf8.RuneCountInString(q.Name) < MinQueryLength {
+		return Query{}, refuse(ReasonTooShort, s, fmt.Sprintf("at least %d characters", MinQueryLength))
+	}
+	if namesTwoCompanies(q.Name) {
+		return Query{}, refuse(ReasonSeveralNames, s, "one supplier")
+	}
+	n := Normalize(q.Name)
+	if n.MixedScripts {
+		q.Notes = append(q.Notes, NoteMixedScripts)
+	}
+	if n.Weak {
+		q.Notes = append(q.Notes, NoteWeakName)
+	}
+	return q, nil
+}
+
+// readQuery tells a number, a number beside a name, and a name apart, without asking
+// whether the name is enough to search by.
+func readQuery(s string) (Query, error) {
 	if err := checkCharacters(s); err != nil {
 		return Query{}, err
 	}
@@ -60,7 +84,7 @@ func ParseQuery(s string) (Query, error) {
 	if strings.ContainsFunc(s, invisible) {
 		notes = append(notes, NoteInvisibleRemoved)
 	}
-	if !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+	if !holdsAny(name) {
 		return Query{}, refuse(ReasonNoLetters, s, "a name or an identifier")
 	}
 	id, err := ParseIdentifier(name)
@@ -72,19 +96,6 @@ func ParseQuery(s string) (Query, error) {
 	}
 	if id, rest, err := identifierBesideName(name); err != nil || id != (Identifier{}) {
 		return Query{ID: id, Name: rest, Notes: notes}, err
-	}
-	if utf8.RuneCountInString(name) < MinQueryLength {
-		return Query{}, refuse(ReasonTooShort, s, fmt.Sprintf("at least %d characters", MinQueryLength))
-	}
-	if namesTwoCompanies(name) {
-		return Query{}, refuse(ReasonSeveralNames, s, "one supplier")
-	}
-	n := Normalize(name)
-	if n.MixedScripts {
-		notes = append(notes, NoteMixedScripts)
-	}
-	if n.Weak {
-		notes = append(notes, NoteWeakName)
 	}
 	return Query{Name: name, Notes: notes}, nil
 }

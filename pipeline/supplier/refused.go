@@ -29,7 +29,9 @@ const (
 	ReasonBadVATKey         Reason = "bad_vat_key"        // SIREN holds the number the rest of it spells
 	ReasonBadLEI            Reason = "bad_lei"            //
 	ReasonWrongLength       Reason = "wrong_length"       // digits only, neither 9 nor 14
-	ReasonNameMismatch      Reason = "name_mismatch"      // a SIREN and a name that disagree
+	ReasonNameMismatch      Reason = "name_mismatch"      // a number and a name that disagree
+	ReasonNoNumber          Reason = "no_number"          // something else where a number is wanted
+	ReasonNumbersDisagree   Reason = "numbers_disagree"   // numbers of two companies beside each other
 )
 
 // RefusedError says why a query was refused. Its text is safe to print: the
