@@ -70,8 +70,45 @@ func (d Decision) settle(ctx agent.Context, refusal *callbacks.Refusal) error {
 	all.mu.Lock()
 	all.all = append(all.all, d)
 	all.mu.Unlock()
+	journalledKey.Of(ctx).add(d.line)
 	if refusal == nil {
 		return nil
 	}
 	return refusal.By(confirmName)
+}
+
+type approvalLine struct {
+	Kind     string `json:"kind"`
+	TS       string `json:"ts"`
+	Run      string `json:"run"`
+	Agent    string `json:"agent"`
+	Tool     string `json:"tool"`
+	CallID   string `json:"call_id"`
+	Decision string `json:"decision"`
+	By       string `json:"by"`
+	Asked    string `json:"asked"`
+	Answered string `json:"answered"`
+	Always   any    `json:"always,omitempty"`
+}
+
+func (l approvalLine) encodable() any {
+	l.Always = inJSON(l.Always)
+	return l
+}
+
+// line is the decision in a journal.
+func (d Decision) line(j *journal, run *callbacks.Run) any {
+	l := approvalLine{
+		Kind: "approval", TS: j.now(), Agent: d.Agent, Tool: j.mask(d.Tool), CallID: j.mask(d.CallID), Decision: string(d.Outcome), By: j.mask(d.By),
+		Asked: stamp(d.Asked), Answered: stamp(d.Answered),
+	}
+	if run != nil {
+		l.Run = run.ID()
+	}
+	if d.Always != nil {
+		if always, _, err := j.o.Redactor.Value(d.Always); err == nil {
+			l.Always = always
+		}
+	}
+	return l
 }

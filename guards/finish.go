@@ -22,8 +22,6 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 )
 
-const finishName = "finish"
-
 // Codes of refusals by [Finish].
 const (
 	CodeInvalidFinish = "invalid_finish"

@@ -15,8 +15,6 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 )
 
-const isolateName = "isolate"
-
 // Isolate makes an agent's request hold its own question in place of the user's
 // message and of everything else that was said before the agent began: other
 // agents' turns and earlier rounds. The agent's own turns since then, calls and

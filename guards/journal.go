@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gardefou/gardefou/callbacks"
-	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/redact"
 )
 
@@ -102,10 +101,10 @@ type journalRun struct {
 	begin                           sync.Once
 	mu                              sync.Mutex
 	modelCalls, toolCalls, refusals int
-	// approvals and prefixes are the decisions and the changed prompts that were written.
-	approvals, prefixes int
+	// others is how many lines of other guards were written.
+	others int
 	// told is what the lines so far say was charged, by agent.
-	told map[string]ledger.Nano
+	told map[string]charge
 }
 
 type runLine struct {
@@ -116,45 +115,50 @@ type runLine struct {
 }
 
 type modelLine struct {
-	Kind       string      `json:"kind"`
-	TS         string      `json:"ts"`
-	Run        string      `json:"run"`
-	Invocation string      `json:"invocation"`
-	Agent      string      `json:"agent"`
-	Model      string      `json:"model"`
-	Served     string      `json:"served,omitempty"`
-	Attempts   int         `json:"attempts"`
-	In         int32       `json:"tokens_in"`
-	Out        int32       `json:"tokens_out"`
-	Thinking   int32       `json:"tokens_thinking"`
-	Cached     int32       `json:"tokens_cached"`
-	Charged    ledger.Nano `json:"charged,omitzero"`
-	Landed     bool        `json:"landed"`
-	Outcome    string      `json:"outcome"`
-	Guard      string      `json:"guard,omitempty"`
-	Code       string      `json:"code,omitempty"`
-	Reason     string      `json:"reason,omitempty"`
-	Cause      string      `json:"cause,omitempty"`
-	MS         int64       `json:"ms"`
+	Kind       string `json:"kind"`
+	TS         string `json:"ts"`
+	Run        string `json:"run"`
+	Invocation string `json:"invocation"`
+	Agent      string `json:"agent"`
+	Model      string `json:"model"`
+	Served     string `json:"served,omitempty"`
+	Attempts   int    `json:"attempts"`
+	In         int32  `json:"tokens_in"`
+	Out        int32  `json:"tokens_out"`
+	Thinking   int32  `json:"tokens_thinking"`
+	Cached     int32  `json:"tokens_cached"`
+	Charged    charge `json:"charged,omitempty"`
+	Landed     bool   `json:"landed"`
+	Outcome    string `json:"outcome"`
+	Guard      string `json:"guard,omitempty"`
+	Code       string `json:"code,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	Cause      string `json:"cause,omitempty"`
+	MS         int64  `json:"ms"`
 }
 
 type toolLine struct {
-	Kind       string      `json:"kind"`
-	TS         string      `json:"ts"`
-	Run        string      `json:"run"`
-	Invocation string      `json:"invocation"`
-	Agent      string      `json:"agent"`
-	Tool       string      `json:"tool"`
-	CallID     string      `json:"call_id"`
-	Args       any         `json:"args"`
-	Charged    ledger.Nano `json:"charged,omitzero"`
-	Error      bool        `json:"error"`
-	Outcome    string      `json:"outcome"`
-	Guard      string      `json:"guard,omitempty"`
-	Code       string      `json:"code,omitempty"`
-	Reason     string      `json:"reason,omitempty"`
-	Cause      string      `json:"cause,omitempty"`
-	MS         int64       `json:"ms"`
+	Kind       string `json:"kind"`
+	TS         string `json:"ts"`
+	Run        string `json:"run"`
+	Invocation string `json:"invocation"`
+	Agent      string `json:"agent"`
+	Tool       string `json:"tool"`
+	CallID     string `json:"call_id"`
+	Args       any    `json:"args"`
+	Charged    charge `json:"charged,omitempty"`
+	Error      bool   `json:"error"`
+	Outcome    string `json:"outcome"`
+	Guard      string `json:"guard,omitempty"`
+	Code       string `json:"code,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	Cause      string `json:"cause,omitempty"`
+	MS         int64  `json:"ms"`
+}
+
+func (l toolLine) encodable() any {
+	l.Args = inJSON(l.Args)
+	return l
 }
 
 type refusalLine struct {
@@ -171,13 +175,6 @@ type refusalLine struct {
 	Cause      string `json:"cause,omitempty"`
 	Outcome    string `json:"outcome"`
 	Stop       bool   `json:"stop"`
-}
-
-type spendJournalLine struct {
-	Kind string `json:"kind"`
-	TS   string `json:"ts"`
-	Run  string `json:"run"`
-	SpendLine
 }
 
 type endLine struct {
@@ -210,12 +207,12 @@ func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
 	state.count(ev, refused)
 	switch ev.Step {
 	case callbacks.StepModel:
-		j.changedPrompts(run, state)
+		j.others(run, state)
 		if ev.Attempt > 0 || !refused {
 			j.write(j.modelLine(id, ev, state.charged(run, ev.Agent)))
 		}
 	case callbacks.StepTool:
-		j.approvals(run, state)
+		j.others(run, state)
 		if ev.Outcome != callbacks.OutcomeWouldRefuse {
 			j.write(j.toolLine(id, ev, state.charged(run, ev.Agent)))
 		}
@@ -228,17 +225,27 @@ func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
 	}
 }
 
-// charged returns what was charged to an agent and no line has told yet.
-func (s *journalRun) charged(run *callbacks.Run, agentName string) ledger.Nano {
+// others writes what other guards left since it was last called.
+func (j *journal) others(run *callbacks.Run, s *journalRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := spendBooksKey.In(run).charged(agentName)
-	more := all - s.told[agentName]
-	if more == 0 {
-		return 0
+	for _, line := range journalledKey.In(run).since(s.others) {
+		s.others++
+		j.write(line(j, run))
 	}
+}
+
+// charged returns what was charged to an agent and no line has told yet.
+func (s *journalRun) charged(run *callbacks.Run, agentName string) charge {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := journalledKey.In(run).charged(agentName)
+	if all == nil {
+		return nil
+	}
+	more := all.beyond(s.told[agentName])
 	if s.told == nil {
-		s.told = make(map[string]ledger.Nano)
+		s.told = make(map[string]charge)
 	}
 	s.told[agentName] = all
 	return more
@@ -270,7 +277,7 @@ func (s *journalRun) counts() (modelCalls, toolCalls, refusals int) {
 	return s.modelCalls, s.toolCalls, s.refusals
 }
 
-func (j *journal) modelLine(id string, ev callbacks.Event, charged ledger.Nano) modelLine {
+func (j *journal) modelLine(id string, ev callbacks.Event, charged charge) modelLine {
 	l := modelLine{
 		Kind: "model", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Model: ev.Model, Served: ev.ServedModel,
 		Attempts: ev.Attempt, Charged: charged, Landed: ev.Landed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
@@ -282,7 +289,7 @@ func (j *journal) modelLine(id string, ev callbacks.Event, charged ledger.Nano) 
 	return l
 }
 
-func (j *journal) toolLine(id string, ev callbacks.Event, charged ledger.Nano) toolLine {
+func (j *journal) toolLine(id string, ev callbacks.Event, charged charge) toolLine {
 	args, _, err := j.o.Redactor.Value(ev.Args)
 	if err != nil {
 		args = map[string]any{}
@@ -303,10 +310,9 @@ func (j *journal) end(run *callbacks.Run, s *journalRun) {
 		Reason: j.mask(out.Reason),
 	}
 	l.ModelCalls, l.ToolCalls, l.Refusals = s.counts()
-	j.approvals(run, s)
-	j.changedPrompts(run, s)
-	for _, line := range spendBooksKey.In(run).list() {
-		j.write(spendJournalLine{"spend", j.now(), run.ID(), line})
+	j.others(run, s)
+	for _, line := range journalledKey.In(run).ending(j, run) {
+		j.write(line)
 	}
 	j.write(l)
 }

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"google.golang.org/genai"
 
@@ -78,87 +77,6 @@ func LandingWith(o LandingOptions) callbacks.Guard {
 		g.Err = errors.New("guards: Landing: a tool without a name")
 	}
 	return g
-}
-
-// landers are the agents of one Run that have an answer coming.
-type landers struct {
-	mu sync.Mutex
-	at map[step]*lander
-}
-
-type lander struct {
-	landing bool
-	tools   []string
-}
-
-var landersKey = callbacks.NewKey(func() *landers { return &landers{at: make(map[step]*lander)} })
-
-func (l *landers) set(s step, v lander) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.at[s] = &v
-}
-
-func (l *landers) end(s step) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.at, s)
-}
-
-// owed reports whether an agent is to have a last call that it has not had.
-func (l *landers) owed(s step) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	v := l.at[s]
-	return v != nil && !v.landing
-}
-
-// landing returns the tools a landing agent may call; ok says that it is landing.
-func (l *landers) landing(s step) (tools []string, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	v := l.at[s]
-	if v == nil || !v.landing {
-		return nil, false
-	}
-	return v.tools, true
-}
-
-// lefts is what each budget has left after an agent's present call.
-type lefts struct {
-	mu sync.Mutex
-	at map[step]map[*budget]int64
-}
-
-var leftKey = callbacks.NewKey(func() *lefts { return &lefts{at: make(map[step]map[*budget]int64)} })
-
-func noteLeft(ctx context.Context, s step, b *budget, left int64) {
-	l := leftKey.Of(ctx)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.at[s] == nil {
-		l.at[s] = make(map[*budget]int64)
-	}
-	l.at[s][b] = left
-}
-
-// lastCall reports whether a budget has nothing left after s's present call.
-func lastCall(ctx context.Context, s step) bool {
-	left, known := callsLeft(ctx, s)
-	return known && left <= 0
-}
-
-// callsLeft returns what the tightest budget has left after s's present call.
-func callsLeft(ctx context.Context, s step) (least int64, known bool) {
-	l := leftKey.Of(ctx)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, left := range l.at[s] {
-		if !known || left < least {
-			least, known = left, true
-		}
-	}
-	return least, known
 }
 
 type landing struct{ o LandingOptions }
@@ -255,16 +173,6 @@ func (l *landing) afterTool(ctx agent.Context, t tool.Tool, _, result map[string
 		endAgent(ctx)
 	}
 	return nil, nil
-}
-
-// succeeded reports whether a tool did what it was called for. A tool made of a Go struct
-// with an Error field says "" where it has none to report.
-func succeeded(result map[string]any, err error) bool {
-	if err != nil || result == nil {
-		return false
-	}
-	failure := result["error"]
-	return failure == nil || failure == ""
 }
 
 // endAgent makes the result of this tool call the agent's last event.

@@ -21,8 +21,6 @@ import (
 // arguments are not JSON, for [Reask] to know it.
 var ErrMalformedCall = errors.New("the model wrote a malformed call")
 
-const reaskName = "reask"
-
 // Reask tells a model once, and asks again, when it wrote a call that can't be read:
 // finish reason MALFORMED_FUNCTION_CALL or UNEXPECTED_TOOL_CALL, or arguments that are
 // not JSON. A second malformed call is the model's failure. The second attempt is a

@@ -19,8 +19,6 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 )
 
-const retryName = "retry"
-
 // Defaults of [RetryOptions].
 const (
 	DefaultAttempts     = 3

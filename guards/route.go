@@ -14,8 +14,6 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 )
 
-const routeName = "route"
-
 // A RouteTurn is what [RouteOptions.UseCheap] goes by.
 type RouteTurn struct {
 	callbacks.Step

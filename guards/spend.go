@@ -141,10 +141,6 @@ func (s Slice) agents() []string {
 	return s.Agents
 }
 
-// bringsCalls are the guards that make further model calls; what counts or pays for calls
-// stands after them.
-var bringsCalls = []string{reaskName, retryName, routeName, windowName}
-
 type spend struct {
 	o      SpendOptions
 	chosen *callbacks.Key[*chosenAccount] // nil where the options are good for one call

@@ -46,6 +46,7 @@ var spendBooksKey = callbacks.NewKey(func() *spendBooks { return &spendBooks{lin
 
 // spendBooks are what one Run's calls cost.
 type spendBooks struct {
+	begin   sync.Once
 	mu      sync.Mutex
 	lines   map[[2]string]*SpendLine
 	order   [][2]string
@@ -55,6 +56,11 @@ type spendBooks struct {
 
 func note(ctx context.Context, agentName, what string, f func(*SpendLine)) {
 	b := spendBooksKey.Of(ctx)
+	b.begin.Do(func() {
+		l := journalledKey.Of(ctx)
+		l.chargedBy(b.charged)
+		l.atEnd(b.linesOf)
+	})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	k := [2]string{agentName, what}
@@ -106,7 +112,7 @@ func SpendRefused(ctx context.Context) (refusal *callbacks.Refusal, denied *ledg
 }
 
 // charged is what one agent was charged so far.
-func (b *spendBooks) charged(agentName string) ledger.Nano {
+func (b *spendBooks) charged(agentName string) charge {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var sum ledger.Nano
@@ -115,5 +121,34 @@ func (b *spendBooks) charged(agentName string) ledger.Nano {
 			sum += line.Charged
 		}
 	}
-	return sum
+	return amount{sum}
+}
+
+// amount is money in a journal's line.
+type amount struct{ ledger.Nano }
+
+func (a amount) beyond(before charge) charge {
+	if b, ok := before.(amount); ok {
+		a.Nano -= b.Nano
+	}
+	if a.Nano == 0 {
+		return nil
+	}
+	return a
+}
+
+type spendJournalLine struct {
+	Kind string `json:"kind"`
+	TS   string `json:"ts"`
+	Run  string `json:"run"`
+	SpendLine
+}
+
+// linesOf are the books in a journal.
+func (b *spendBooks) linesOf(j *journal, run *callbacks.Run) []any {
+	var lines []any
+	for _, line := range b.list() {
+		lines = append(lines, spendJournalLine{"spend", j.now(), run.ID(), line})
+	}
+	return lines
 }

@@ -64,8 +64,11 @@ func StablePrefixWith(o StablePrefixOptions) callbacks.Guard {
 		Name: "stable_prefix",
 		BeforeModel: func(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
 			plain := contextOf(ctx)
-			if c, changed := prefixesKey.Of(plain).compare(stepOf(ctx), prefixOf(req.Config)); changed && o.OnChange != nil {
-				o.OnChange(plain, c)
+			if c, changed := prefixesKey.Of(plain).compare(stepOf(ctx), prefixOf(req.Config)); changed {
+				journalledKey.Of(plain).add(c.line)
+				if o.OnChange != nil {
+					o.OnChange(plain, c)
+				}
 			}
 			return nil, nil
 		},
@@ -190,4 +193,22 @@ func (c *PrefixChange) excerpt(before, now string) {
 		c.At--
 	}
 	c.Before, c.After = cutTo(before[c.At:], 40), cutTo(now[c.At:], 40)
+}
+
+type prefixLine struct {
+	Kind   string `json:"kind"`
+	TS     string `json:"ts"`
+	Run    string `json:"run"`
+	Agent  string `json:"agent"`
+	Call   int    `json:"call"`
+	Part   string `json:"part"`
+	Tool   string `json:"tool,omitempty"`
+	At     int    `json:"at"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// line is the change in a journal.
+func (c PrefixChange) line(j *journal, run *callbacks.Run) any {
+	return prefixLine{"prefix", j.now(), run.ID(), c.Agent, c.Call, c.Part, c.Tool, c.At, j.mask(c.Before), j.mask(c.After)}
 }

@@ -18,8 +18,6 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 )
 
-const windowName = "window"
-
 // Defaults of [WindowOptions].
 const (
 	DefaultWindowTrigger = 0.8

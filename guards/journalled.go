@@ -1,0 +1,82 @@
+// Copyright 2026 The Gardefou Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package guards
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/gardefou/gardefou/callbacks"
+)
+
+// A lineMaker makes a line of the journal that writes it: each journal masks and stamps
+// for itself.
+type lineMaker func(j *journal, run *callbacks.Run) any
+
+// journalledKey holds what guards of a Run leave for its journals, so that the journal
+// knows none of them.
+var journalledKey = callbacks.NewKey(func() *journalled { return &journalled{} })
+
+type journalled struct {
+	mu     sync.Mutex
+	lines  []lineMaker
+	last   []func(j *journal, run *callbacks.Run) []any
+	charge func(agentName string) charge
+}
+
+// A charge is money charged so far, or the part of it that no line has named yet.
+type charge interface {
+	// beyond is what came after before, which may be nil; nil where nothing did.
+	beyond(before charge) charge
+}
+
+// add leaves a line that is written before the next line of a step.
+func (l *journalled) add(line lineMaker) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, line)
+}
+
+// atEnd leaves lines that are made when the Run ends, before its last line.
+func (l *journalled) atEnd(lines func(j *journal, run *callbacks.Run) []any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = append(l.last, lines)
+}
+
+// chargedBy says where the charges of an agent are looked up.
+func (l *journalled) chargedBy(f func(agentName string) charge) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.charge = f
+}
+
+// since returns the lines from the n-th on.
+func (l *journalled) since(n int) []lineMaker {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.lines[n:])
+}
+
+func (l *journalled) ending(j *journal, run *callbacks.Run) []any {
+	l.mu.Lock()
+	last := slices.Clone(l.last)
+	l.mu.Unlock()
+	var lines []any
+	for _, f := range last {
+		lines = append(lines, f(j, run)...)
+	}
+	return lines
+}
+
+// charged is what an agent was charged so far; nil where nothing was.
+func (l *journalled) charged(agentName string) charge {
+	l.mu.Lock()
+	f := l.charge
+	l.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	return f(agentName)
+}
