@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardefou/gardefou/internal/spreadsheet"
 	"github.com/gardefou/gardefou/pipeline/risk"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
@@ -59,13 +60,5 @@ func WriteCSV(w io.Writer, rows ...[]string) error {
 	return c.WriteAll(rows)
 }
 
-// cells keeps a spreadsheet from running text: one that starts like a formula
-// gets an apostrophe in front.
-func cells(values ...string) []string {
-	for i, v := range values {
-		if v != "" && strings.ContainsRune("=+-@\t\r", rune(v[0])) {
-			values[i] = "'" + v
-		}
-	}
-	return values
-}
+// cells keeps a spreadsheet from running text as a formula.
+func cells(values ...string) []string { return spreadsheet.Safe(values...) }
