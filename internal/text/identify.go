@@ -6,6 +6,9 @@ package text
 // NobodyGLEIFUnread is of a name that was looked for in the French registry only.
 const NobodyGLEIFUnread Key = "nobody.gleif_unread"
 
+// RefusedShortened is of a number that a spreadsheet cut.
+const RefusedShortened Key = "refused.no_number.shortened"
+
 // identifyCatalogue says why a supplier was not identified, by the reasons of package
 // supplier: "refused." before those for what was typed, "nobody." before the others.
 var identifyCatalogue = map[Key]entry{
@@ -24,6 +27,7 @@ var identifyCatalogue = map[Key]entry{
 	"refused.wrong_length":       {"a SIREN has 9 digits, a SIRET 14; a zero may be missing", "un SIREN a 9 chiffres, un SIRET 14 ; un zéro manque peut-être"},
 	"refused.name_mismatch":      {"the number belongs to another name than the one given beside it", "le numéro appartient à un autre nom que celui donné à côté"},
 	"refused.no_number":          {"this is no SIREN, SIRET, EU VAT number or LEI", "ce n'est ni un SIREN, ni un SIRET, ni un numéro de TVA de l'UE, ni un LEI"},
+	RefusedShortened:             {"a spreadsheet shortened this number; give its column the format Text, type the number anew and export again", "un tableur a abrégé ce numéro ; donner à sa colonne le format Texte, ressaisir le numéro et exporter de nouveau"},
 	"refused.numbers_disagree":   {"these numbers belong to different companies", "ces numéros appartiennent à des entreprises différentes"},
 
 	"nobody.unknown_identifier": {"no company has this number", "aucune entreprise n'a ce numéro"},
