@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 
@@ -14,14 +15,18 @@ import (
 	"github.com/gardefou/gardefou/pipeline/batch"
 )
 
-const batchHelp = `Researches every supplier of a CSV file, one a row, and writes a folder for each and
-a summary table, index.html and summary.csv, sorted by risk.
+const batchHelp = `Researches every supplier of a CSV file, one a row. Writes a folder for each, index.html
+with the gravest first, and summary.csv with one row for each of the file, in its order
+and with its columns.
 
-The file's separator is , or ; and it may begin with a byte order mark. A column named
-siren, vat, lei or name (or supplier) says who is meant, in this order and the
-first that is not empty; without a header the first column does. A supplier that stands
-twice is researched once. A row that can't be researched has its reason in the summary
-and stops nothing.
+The file may be as Excel writes it: separated by , or ; or tabs, in UTF-8, UTF-16 or
+Windows-1252, with line breaks in quoted cells. Its header says which columns name the
+supplier: one for the name (such as name, supplier, raison sociale) and any for numbers
+(SIREN, SIRET, VAT, LEI). --column names others. All that a row says must mean the same
+company: one whose number belongs to another name is refused, as a single run would be.
+A file with a header that is not known is refused, too. A supplier that stands twice is
+researched once; same_as names the first row. A row that can't be researched has its
+reason in the summary and stops nothing.
 
 Each run is kept in its folder while it goes on. Run again, the batch goes on where it was
 interrupted: whole reports of the same day stay, and runs that a limit, a dead model or a
@@ -30,29 +35,32 @@ resume DIR/NUMBER" with one of them. The budgets of the flags hold for each supp
 all its attempts. With another model or source a run is begun anew.
 
 Exit codes: 0 every supplier has its whole report; 1 a row has no report, or a run failed;
-2 input refused; 5 calls, time or money ran out for a run, its report is partial; 130
-interrupted.`
+2 input refused; 5 calls, time or money ran out for a run, its report is partial; 7 a
+rating is at or above --fail-on; 130 interrupted.`
 
 func newBatchCommand() *cobra.Command {
 	var f flags
 	var jobs int
+	var columns []string
 	cmd := &cobra.Command{
 		Use:     "batch SUPPLIERS.csv -o DIR",
 		Short:   "Research the suppliers of a CSV file",
 		Long:    batchHelp,
-		Example: "  duediligence batch suppliers.csv -o dossiers/ -j 4\n  duediligence batch suppliers.csv -o dossiers/ --source live --lang fr",
+		Example: "  duediligence batch suppliers.csv -o dossiers/ -j 4\n  duediligence batch suppliers.csv -o dossiers/ --source live --lang fr\n  duediligence batch vendors.csv -o dossiers/ --column \"Vendor name\" --column \"VAT no.\"",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.batch(cmd.Context(), args[0], jobs, cmd.ErrOrStderr())
+			return f.batch(cmd.Context(), args[0], jobs, columns, cmd.ErrOrStderr())
 		},
 	}
 	f.register(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "folder for the reports and summary.csv (required)")
 	cmd.Flags().IntVarP(&jobs, "jobs", "j", 2, "suppliers researched at the same time")
+	cmd.Flags().StringArrayVar(&columns, "column", nil, "header of a column that says who is meant, or its number from 1 where the file has no header; may be repeated")
+	cmd.Flags().StringVar(&f.failOn, "fail-on", "", "exit with 7 where a rating is at least this: medium, high, critical or stop")
 	return cmd
 }
 
-func (f *flags) batch(ctx context.Context, file string, jobs int, stderr io.Writer) error {
+func (f *flags) batch(ctx context.Context, file string, jobs int, columns []string, stderr io.Writer) error {
 	lang, err := f.language()
 	if err != nil {
 		return err
@@ -76,24 +84,29 @@ func (f *flags) batch(ctx context.Context, file string, jobs int, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	p := &printer{w: stderr, quiet: f.quiet, lang: lang}
+	p := &printer{w: stderr, quiet: f.quiet, lang: lang, color: terminal(stderr) != nil && colours()}
 	p.source(options.Sources)
 	defer closeSources(options.Sources)
 	keep, err := f.batchKeep(ctx, lang, options.Sources)
 	if err != nil {
 		return err
 	}
-	result := exitOK
+	var ended tally
 	sum, err := batch.Run(ctx, in, batch.Options{
 		Pipeline: options, Dir: f.out, Jobs: jobs, Timeout: f.timeout,
-		Keep: keep,
+		Keep: keep, Columns: columns,
+		Found: func(how batch.Found) { p.line("%s", foundText(lang, how)) },
 		Done: func(r batch.Row) {
-			result = graver(result, r)
-			p.line("%s", text.Get(lang, text.CmdBatchRow, r.Number, r.Query, rowText(lang, r)))
+			ended.add(r)
+			p.line("%s", text.Get(lang, text.CmdBatchRow, r.Number, r.Query, rowText(lang, r, p.color)))
 		},
 	})
 	if ctx.Err() != nil {
 		return &exitError{exitInterrupted, text.Get(lang, text.CmdBatchInterrupted, sum.Done+sum.Partial)}
+	}
+	var refused *batch.InputError
+	if errors.As(err, &refused) {
+		return refuse("batch: %s: %v", file, refused)
 	}
 	if err != nil {
 		return failed(err)
@@ -102,8 +115,15 @@ func (f *flags) batch(ctx context.Context, file string, jobs int, stderr io.Writ
 	if sum.Partial > 0 {
 		p.line("%s", text.Get(lang, text.CmdBatchAgain))
 	}
-	if result != exitOK {
-		return &exitError{code: result}
+	p.line("%s", ended.text(lang))
+	if ended.code != exitOK {
+		return &exitError{code: ended.code}
 	}
-	return notKept(options.Sources, p)
+	if err := notKept(options.Sources, p); err != nil {
+		return err
+	}
+	if f.failOn != "" && ended.reaches(f.threshold()) {
+		return &exitError{code: exitRating}
+	}
+	return nil
 }

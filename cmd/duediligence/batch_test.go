@@ -152,6 +152,74 @@ func TestBatchRowsWithoutANumber(t *testing.T) {
 	dir := t.TempDir()
 	r := command(t, "batch", suppliers(t, "siren;name;city", ";Transports Kervalec;Quimper", ";;Brest"), "-o", dir)
 	require.Equal(t, exitFailed, r.code, r.stderr)
-	require.Contains(t, r.stderr, "row 2: Transports Kervalec: done")
+	require.Contains(t, r.stderr, "row 2: Transports Kervalec: done: LOW  standard process")
 	require.Contains(t, r.stderr, "row 3: ;;Brest: failed: the row names nobody")
+}
+
+// Ctrl-C ends a batch with 130, whatever row is read next.
+func TestABatchIsInterruptedAtALongLine(t *testing.T) {
+	reached := make(chan struct{})
+	var once atomic.Bool
+	s := standin.Gemini(t, offline.Model{}, func(_ int, _ http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if once.CompareAndSwap(false, true) {
+			close(reached)
+		}
+		<-r.Context().Done()
+		return true
+	})
+	long := strings.Repeat("x", 70<<10)
+	list := suppliers(t, "name", "Transports Kervalec", long, long, long, "Conserverie des Embruns")
+	cmd, out := start(t, "batch", list, "-o", t.TempDir(), "-j", "1", "--model", "gemini-2.5-flash", "--base-url", s.URL)
+	<-reached
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	_ = cmd.Wait()
+	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), out)
+	require.NotContains(t, out.String(), "panic")
+	require.Contains(t, out.String(), "Interrupted after 0 suppliers")
+}
+
+// A row is checked as a single run is: a number that belongs to another name is refused.
+func TestBatchChecksNameAgainstNumber(t *testing.T) {
+	single := command(t, "Conserverie des Embruns", "--siren", "999991029")
+	require.Equal(t, exitRefused, single.code)
+	dir := t.TempDir()
+	r := command(t, "batch", suppliers(t, "vendor;Fournisseur;TVA", "V1;Conserverie des Embruns;FR70999991029"), "-o", dir, "--lang", "fr")
+	require.Equal(t, exitFailed, r.code, r.stderr)
+	require.Contains(t, r.stderr, "fournisseurs d'après Fournisseur, TVA.")
+	require.Contains(t, r.stderr, "ligne 2 : Conserverie des Embruns FR70999991029 : échec : le numéro appartient à un autre nom que celui donné à côté : BATISSEURS DU MENHIR")
+	require.NoDirExists(t, filepath.Join(dir, "999991029"))
+	require.Contains(t, single.stderr, "the number belongs to another name than the one given beside it")
+}
+
+func TestBatchRefusesWhatIsNoList(t *testing.T) {
+	for name, x := range map[string]struct{ rows, want string }{
+		"empty":          {"", "it is empty"},
+		"a header":       {"name;siren", "ends after its header"},
+		"unknown header": {"Kontrahent;Ort\nTransports Kervalec;Quimper", "--column"},
+	} {
+		dir := filepath.Join(t.TempDir(), "out")
+		r := command(t, "batch", suppliers(t, x.rows), "-o", dir)
+		require.Equal(t, exitRefused, r.code, name)
+		require.Contains(t, r.stderr, x.want, name)
+		require.NoDirExists(t, dir, name)
+	}
+	dir := t.TempDir()
+	r := command(t, "batch", suppliers(t, "Kontrahent;Ort", "Transports Kervalec;Quimper"), "-o", dir, "--column", "Kontrahent")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	require.Contains(t, r.stderr, "suppliers by Kontrahent.")
+}
+
+// Each row says its rating, and so does the last line; --fail-on looks at all of them.
+func TestBatchSaysTheRatings(t *testing.T) {
+	list := suppliers(t, "name", "Transports Kervalec", "Bâtisseurs du Menhir", "Conserverie des Embruns", "999991029")
+	dir := t.TempDir()
+	r := command(t, "batch", list, "-o", dir, "-j", "1", "--fail-on", "critical")
+	require.Equal(t, exitRating, r.code, r.stderr)
+	require.Contains(t, r.stderr, "row 2: Transports Kervalec: done: LOW  ")
+	require.Contains(t, r.stderr, "row 3: Bâtisseurs du Menhir: done: STOP  do not proceed until a person has looked")
+	require.Contains(t, r.stderr, "row 5: 999991029: repeated, a supplier of another row: STOP  ")
+	require.True(t, strings.HasSuffix(r.stderr, "Ratings: STOP 1, HIGH 1, LOW 1.\n"), r.stderr)
+	require.Equal(t, exitOK, command(t, "batch", suppliers(t, "name", "Transports Kervalec"), "-o", t.TempDir(), "--fail-on", "high").code)
+	kept := command(t, "batch", list, "-o", dir, "--lang", "fr")
+	require.Contains(t, kept.stderr, "ligne 3 : Bâtisseurs du Menhir : conservé : ARRÊT  ")
 }

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"reflect"
@@ -60,33 +59,4 @@ func (s settings) question() settings {
 		s.SourceURLs = nil
 	}
 	return s
-}
-
-// rowText says how a row ended, and why it did where that is not as it should.
-func rowText(lang text.Lang, r batch.Row) string {
-	s := text.Get(lang, text.Key("batch."+string(r.Result)))
-	switch {
-	case r.Err != nil:
-		s += ": " + r.Err.Error()
-	case r.Result == batch.ResultPartial:
-		s += ", " + text.Get(lang, text.Key("run."+string(r.Status)))
-	}
-	return s
-}
-
-// graver is the exit code of a batch once it has this row, too: 1 where something is wrong,
-// 5 where only a limit was reached.
-func graver(code int, r batch.Row) int {
-	switch r.Result {
-	case batch.ResultFailed:
-		return exitFailed
-	case batch.ResultPartial:
-		own := exitOf(r.Status)
-		if code == exitFailed || own == exitFailed {
-			return exitFailed
-		}
-		return cmp.Or(own, code)
-	default:
-		return code
-	}
 }

@@ -375,9 +375,11 @@ func TestBatchCommand(t *testing.T) {
 	sum, err := os.ReadFile(filepath.Join(out, "summary.csv"))
 	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSpace(string(sum)), "\r\n")
-	require.Len(t, lines, 6)
-	require.Contains(t, lines[4], "STOP", "gravest first, after those without a report")
-	require.Contains(t, lines[5], "KERVALEC")
+	require.Len(t, lines, 7)
+	require.Contains(t, lines[1], "KERVALEC")
+	require.Contains(t, lines[2], "STOP")
+	require.Contains(t, r.stderr, "row 3: Bâtisseurs du Menhir: done: STOP  do not proceed")
+	require.Contains(t, r.stderr, "Ratings: STOP 1, LOW 1, without a report 3.\n")
 	require.FileExists(t, filepath.Join(out, "999991011", "report.html"))
 
 	// Long after the first batch.

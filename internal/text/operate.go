@@ -270,7 +270,7 @@ var operateCatalogue = map[Key]entry{
 	"overview.score":    {"score", "score"},
 	"overview.status":   {"run", "exécution"},
 	"overview.cost":     {"cost, USD", "coût, USD"},
-	"overview.why":      {"without a report because", "sans rapport car"},
+	"overview.why":      {"why", "pourquoi"},
 
 	"run.unfinished": {"unfinished", "inachevé"},
 

@@ -40,7 +40,7 @@ type entry struct{ en, fr string }
 // sentence is seen and not lost.
 func Get(lang Lang, key Key, args ...any) string {
 	e, ok := catalogue[key]
-	for _, more := range []map[Key]entry{limitsCatalogue, peopleCatalogue, pipelineCatalogue, reportCatalogue, commandCatalogue, operateCatalogue, keptCatalogue, identifyCatalogue} {
+	for _, more := range []map[Key]entry{limitsCatalogue, peopleCatalogue, pipelineCatalogue, reportCatalogue, commandCatalogue, operateCatalogue, keptCatalogue, identifyCatalogue, batchCatalogue} {
 		if ok {
 			break
 		}

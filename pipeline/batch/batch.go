@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,8 +25,10 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/internal/files"
+	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/internal/unresolved"
 	"github.com/gardefou/gardefou/pipeline"
-	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/risk"
 	"github.com/gardefou/gardefou/pipeline/runpage"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
@@ -42,6 +45,13 @@ type Options struct {
 	Jobs int
 	// Timeout bounds the research of one supplier. Zero means five minutes.
 	Timeout time.Duration
+	// Columns are the headers of the columns that say who is meant, or their numbers from
+	// 1 where the file has no header; a cell of theirs holds a name or a number. Empty
+	// takes the columns whose headers are known.
+	Columns []string
+	// Found is called once, before the first row, with how the file is read. Nil means
+	// nobody.
+	Found func(Found)
 	// Done is told of each row as it ends, one at a time. Nil means nobody.
 	Done func(Row)
 	// Keep keeps each run while it goes on, so that one that was stopped is resumed by the next
@@ -51,14 +61,20 @@ type Options struct {
 
 // A Row is how one row of the file ended.
 type Row struct {
-	// Number is the line in the file, from 1.
+	// Number is the row's in the file, as a spreadsheet counts: from 1, the header and
+	// blank rows included, a row with line breaks in its cells once.
 	Number int
 	// Query is whom the row names, as far as it could be read.
 	Query  string
 	Result Result
 	// Status is how the run ended; empty where none was made by this batch.
 	Status callbacks.Status
-	// Err says why there is no report.
+	// Rating and Decision are those of the report; empty where there is none.
+	Rating   risk.Rating
+	Decision risk.Decision
+	// Folder is the supplier's, in Options.Dir; empty where there is no report.
+	Folder string
+	// Err says why there is no report, as a [*RowError].
 	Err error
 }
 
@@ -70,16 +86,18 @@ const (
 	ResultDone     Result = "done"
 	ResultPartial  Result = "partial"  // a report, of a run that ended otherwise than done
 	ResultKept     Result = "kept"     // a report of an earlier, interrupted batch
-	ResultRepeated Result = "repeated" // the supplier stands in the file before
+	ResultRepeated Result = "repeated" // another row of the file means the same supplier
 	ResultFailed   Result = "failed"
 )
 
 // Summary counts rows by result.
 type Summary struct{ Done, Partial, Kept, Repeated, Failed int }
 
-// Run researches every row that r holds. A row that can't be researched is counted
-// and listed in the summary; only what concerns all rows, a folder that can't be
-// written say, is an error. After a cancelled context the summary is not written.
+// Run researches every row that r holds: a table of separated values (RFC 4180), in
+// UTF-8, UTF-16 or Windows-1252, with comma, semicolon or tab. A row that can't be
+// researched is counted and listed in the summary; only what concerns all rows, a folder
+// that can't be written say, is an error, an [*InputError] where the file is at fault.
+// After a cancelled context the summary is not written.
 func Run(ctx context.Context, r io.Reader, o Options) (Summary, error) {
 	if o.Dir == "" {
 		return Summary{}, errors.New("batch: no folder")
@@ -90,41 +108,60 @@ func Run(ctx context.Context, r io.Reader, o Options) (Summary, error) {
 	if o.Timeout == 0 {
 		o.Timeout = 5 * time.Minute
 	}
+	lang := text.Parse(o.Pipeline.Lang)
+	t, err := open(r, o.Columns)
+	if err != nil {
+		return Summary{}, inLanguage(lang, err)
+	}
+	if o.Found != nil {
+		o.Found(t.Found)
+	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return Summary{}, fmt.Errorf("batch: %w", err)
 	}
 	if err := tidy(o.Dir); err != nil {
 		return Summary{}, fmt.Errorf("batch: %w", err)
 	}
-	spool, err := os.CreateTemp(o.Dir, ".rows-*")
+	spool, err := newSpool(o.Dir)
 	if err != nil {
 		return Summary{}, fmt.Errorf("batch: %w", err)
 	}
-	b := &batch{o: o, spool: newSpool(spool), started: time.Now(), busy: make(map[string]chan struct{})}
-	defer func() { _ = errors.Join(spool.Close(), os.Remove(spool.Name())) }()
+	b := &batch{o: o, lang: lang, spool: spool, started: time.Now(), busy: make(map[string]chan struct{})}
+	defer func() { _ = spool.close() }()
 
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(o.Jobs)
-	for row := range rows(r) {
+	var reading error
+	for row, err := range t.rows() {
 		if gctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			reading = fmt.Errorf("batch: reading the file: %w", err)
 			break
 		}
 		g.Go(func() error { return b.row(gctx, row) })
 	}
-	if err := g.Wait(); err != nil {
+	if err := errors.Join(g.Wait(), reading); err != nil {
 		return b.sum, err
 	}
 	if err := ctx.Err(); err != nil {
 		return b.sum, err
 	}
-	if err := b.spool.writeSorted(filepath.Join(o.Dir, summaryFile)); err != nil {
-		return b.sum, err
+	return b.sum, b.finish(t.columns.header)
+}
+
+// inLanguage gives a reason its words.
+func inLanguage(lang text.Lang, err error) error {
+	if e, ok := errors.AsType[inputError](err); ok {
+		return &InputError{text.Get(lang, e.key, e.args...)}
 	}
-	return b.sum, b.writeOverview()
+	return fmt.Errorf("batch: %w", err)
 }
 
 type batch struct {
 	o       Options
+	lang    text.Lang
 	spool   *spool
 	started time.Time
 
@@ -135,24 +172,41 @@ type batch struct {
 
 // row researches one row. Its error is one that stops the batch.
 func (b *batch) row(ctx context.Context, in input) error {
-	row := Row{Number: in.number, Query: in.query, Result: ResultFailed, Err: in.err}
-	var cells []string
-	if row.Err == nil {
-		row.Result, cells, row.Err = b.research(ctx, in.query)
-	}
-	if row.Result == ResultDone || row.Result == ResultPartial {
-		row.Status = callbacks.Status(cells[columnStatus])
-	}
+	row := Row{Number: in.number, Query: in.shown, Result: ResultFailed}
+	cells, err := b.research(ctx, in, &row)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if row.Err != nil {
-		cells = append(report.CSVFailure(in.query, row.Err.Error()), "", "")
+	line := line{number: row.Number, input: in.cells}
+	if err != nil {
+		why := b.why(err)
+		row.Err = why
+		line.cells = failure(in.shown, why)
+	} else {
+		row.Rating, row.Decision = risk.Rating(cells[columnRating]), risk.Decision(cells[columnDecision])
+		line.folder, line.cells = row.Folder, cells
 	}
-	return b.end(row, cells)
+	return b.end(row, line)
 }
 
-func (b *batch) end(row Row, cells []string) error {
+// why says in words why a row has no report.
+func (b *batch) why(err error) *RowError {
+	var refused *supplier.RefusedError
+	var unread rowError
+	var known *RowError
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &unread):
+		return &RowError{Text: text.Get(b.lang, unread.key, unread.args...), Err: err}
+	case errors.As(err, &refused):
+		return &RowError{Text: unresolved.Refused(refused, b.lang), Resolution: supplier.Refusal(refused), Err: err}
+	default:
+		return &RowError{Text: text.Get(b.lang, text.BatchRowFailed, err), Err: err}
+	}
+}
+
+func (b *batch) end(row Row, l line) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch row.Result {
@@ -170,50 +224,67 @@ func (b *batch) end(row Row, cells []string) error {
 	if b.o.Done != nil {
 		b.o.Done(row)
 	}
-	if cells == nil {
-		return nil
-	}
-	return b.spool.add(cells)
+	return b.spool.add(l)
 }
 
-func (b *batch) research(ctx context.Context, query string) (Result, []string, error) {
+// research fills in row and returns the cells of its report.
+func (b *batch) research(ctx context.Context, in input, row *Row) ([]string, error) {
+	if in.err != nil {
+		return nil, in.err
+	}
 	ctx, cancel := context.WithTimeout(ctx, b.o.Timeout)
 	defer cancel()
-	subject, err := b.resolve(ctx, query)
+	subject, err := b.resolve(ctx, in.query)
 	if err != nil {
-		return ResultFailed, nil, err
+		return nil, err
 	}
 	name := folderName(subject.SIREN, subject.LEI, subject.VAT)
 	release := b.claim(ctx, name)
 	defer release()
 	dir := filepath.Join(b.o.Dir, name)
 	if result, cells, ok := b.before(dir); ok {
-		return result, cells, nil
+		row.Result, row.Folder = result, name
+		return cells, nil
 	}
-	cells, err := b.run(ctx, subject, query, dir)
+	cells, err := b.run(ctx, subject, in.shown, dir)
 	if err != nil {
-		return ResultFailed, nil, err
+		return nil, err
 	}
+	row.Result, row.Folder, row.Status = ResultDone, name, callbacks.Status(cells[columnStatus])
 	if !whole(cells) {
-		return ResultPartial, cells, nil
+		row.Result = ResultPartial
 	}
-	return ResultDone, cells, nil
+	return cells, nil
 }
 
 // folderName is the folder of a supplier: the first of its numbers that is known.
 func folderName(siren, lei, vat string) string { return cmp.Or(siren, lei, vat) }
 
 // resolve takes exactly one company for an answer: in a batch nobody can be asked.
-func (b *batch) resolve(ctx context.Context, query string) (supplier.Subject, error) {
-	res := b.o.Pipeline.Sources.Resolve(ctx, query)
-	switch res.Status {
-	case supplier.StatusResolved:
+func (b *batch) resolve(ctx context.Context, q supplier.Query) (supplier.Subject, error) {
+	res := b.o.Pipeline.Sources.ResolveQuery(ctx, q)
+	if res.Status == supplier.StatusResolved {
 		return res.Subject, nil
-	case supplier.StatusCandidates:
-		return supplier.Subject{}, fmt.Errorf("ambiguous: %d companies could be meant; name one by its SIREN", max(res.Total, len(res.Candidates)))
-	default:
-		return supplier.Subject{}, fmt.Errorf("%s: %s", res.Status, res.Detail)
 	}
+	why := unresolved.Why(res, b.lang)
+	if list := candidates(res); list != "" {
+		key := text.BatchRowOwner
+		if res.Status == supplier.StatusCandidates {
+			key = text.BatchRowChoose
+		}
+		why = text.Get(b.lang, key, why, list)
+	}
+	return supplier.Subject{}, &RowError{Text: why, Resolution: res}
+}
+
+// candidates are the companies of res, each with its number.
+func candidates(res supplier.Resolution) string {
+	var list []string
+	for _, c := range res.Candidates {
+		parts := slices.DeleteFunc([]string{c.LegalName, c.City, unresolved.Number(c)}, func(s string) bool { return s == "" })
+		list = append(list, strings.Join(parts, ", "))
+	}
+	return strings.Join(list, "; ")
 }
 
 // claim makes two rows about the same supplier wait for each other.
@@ -241,22 +312,17 @@ func (b *batch) claim(ctx context.Context, key string) (release func()) {
 	}
 }
 
-const (
-	rowFile     = "row.csv"
-	summaryFile = "summary.csv"
-)
-
 // before reports that the supplier's folder is there already: from an interrupted
-// batch, whose row is taken over, or from an earlier row of this one.
+// batch, whose row is taken over, or from another row of this one.
 func (b *batch) before(dir string) (Result, []string, bool) {
-	if _, err := os.Stat(filepath.Join(dir, rowFile)); err != nil {
-		return "", nil, false
-	}
-	if b.seen(dir) {
-		return ResultRepeated, nil, true
-	}
 	cells, err := readRow(filepath.Join(dir, rowFile))
-	if err != nil || !b.current(cells) || !whole(cells) {
+	switch {
+	case err != nil:
+		return "", nil, false
+	case b.seen(dir):
+		cells[columnCost] = "" // the other row says what was spent
+		return ResultRepeated, cells, true
+	case !b.current(cells) || !whole(cells):
 		return "", nil, false
 	}
 	b.mark(dir)
@@ -277,7 +343,7 @@ func (b *batch) current(cells []string) bool {
 	if mode == sources.ModeRecord {
 		mode = sources.ModeReplay // as a recording's report says
 	}
-	return len(cells) == len(columns) && cells[columnAsOf] == c.AsOf().Format(time.DateOnly) && cells[columnData] == string(mode)
+	return cells[columnAsOf] == c.AsOf().Format(time.DateOnly) && cells[columnData] == string(mode)
 }
 
 // seen and mark tell rows of this batch from those of an earlier one, by a file in the
@@ -318,9 +384,9 @@ func (b *batch) run(ctx context.Context, subject supplier.Subject, query, dir st
 	if err != nil {
 		return nil, err
 	}
-	cells = append(out.Report.CSVRow(), string(out.Result.Status), cost(stats))
+	cells = append(out.Report.CSVRow(), string(out.Result.Status), cost(stats), reasons(out.Report, b.lang))
 	var row bytes.Buffer
-	if err := writeRows(&row, cells); err != nil {
+	if err := writeRow(&row, cells); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {

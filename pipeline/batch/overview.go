@@ -4,17 +4,12 @@
 package batch
 
 import (
-	"bufio"
 	"bytes"
 	_ "embed" // the page
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"html/template"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/gardefou/gardefou/internal/files"
 	"github.com/gardefou/gardefou/internal/text"
@@ -39,25 +34,40 @@ type overview struct {
 	t       text.Lang
 }
 
-type overviewRow struct{ Name, Number, Folder, Rating, Class, Decision, Score, Status, Cost, Why string }
+type overviewRow struct {
+	Row                                                                     int
+	Name, Number, Folder, Rating, Class, Decision, Score, Status, Cost, Why string
+}
 
 // Say is a sentence of the catalogue, for the template.
 func (o overview) Say(key string) string { return text.Get(o.t, text.Key("overview."+key)) }
 
-var (
-	columnSIREN    = slices.Index(columns, "siren")
-	columnLEI      = slices.Index(columns, "lei")
-	columnVAT      = slices.Index(columns, "vat")
-	columnDecision = slices.Index(columns, "decision")
-)
-
-// writeOverview writes index.html, a table of the suppliers of summary.csv with links to
-// their folders.
-func (b *batch) writeOverview() error {
-	lang := text.Parse(b.o.Pipeline.Lang)
-	o, err := readOverview(b.o.Dir, lang)
+// writeOverview writes index.html, a table of the suppliers, the gravest first, with
+// links to their folders.
+func (b *batch) writeOverview(s *spool) error {
+	o := overview{Lang: string(b.lang), t: b.lang}
+	n, partial := 0, 0
+	err := s.sorted(byGravity, func(l line) error {
+		if l.sameAs > 0 {
+			return nil
+		}
+		if l.folder != "" && !whole(l.cells) {
+			partial++
+		}
+		if n++; n <= maxOverview {
+			o.Rows = append(o.Rows, overviewOf(b.o.Dir, l, b.lang))
+		}
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("batch: the overview: %w", err)
+	}
+	o.Count = text.Get(b.lang, text.OverviewCount, n)
+	if partial > 0 {
+		o.Partial = text.Get(b.lang, text.OverviewPartial, partial)
+	}
+	if n > maxOverview {
+		o.More = text.Get(b.lang, text.OverviewMore, n-maxOverview)
 	}
 	var buf bytes.Buffer
 	if err := overviewTemplate.Execute(&buf, o); err != nil {
@@ -66,53 +76,22 @@ func (b *batch) writeOverview() error {
 	return files.Write(b.o.Dir, files.File{Name: runpage.IndexFile, Data: buf.Bytes()})
 }
 
-func readOverview(dir string, lang text.Lang) (overview, error) {
-	o := overview{Lang: string(lang), t: lang}
-	f, err := os.Open(filepath.Join(dir, summaryFile))
-	if err != nil {
-		return o, err
-	}
-	defer func() { _ = f.Close() }()
-	r := csv.NewReader(bufio.NewReader(f))
-	if _, err := r.Read(); err != nil { // the header
-		return o, err
-	}
-	n, partial := 0, 0
-	for ; ; n++ {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return o, err
-		}
-		if row[columnStatus] != "" && !whole(row) {
-			partial++
-		}
-		if n < maxOverview {
-			o.Rows = append(o.Rows, overviewOf(dir, row, report.Lang(lang)))
-		}
-	}
-	o.Count = text.Get(lang, text.OverviewCount, n)
-	if partial > 0 {
-		o.Partial = text.Get(lang, text.OverviewPartial, partial)
-	}
-	if n > maxOverview {
-		o.More = text.Get(lang, text.OverviewMore, n-maxOverview)
-	}
-	return o, nil
-}
-
-func overviewOf(dir string, row []string, lang report.Lang) overviewRow {
+func overviewOf(dir string, l line, lang text.Lang) overviewRow {
+	row, words := l.cells, report.Lang(lang)
 	o := overviewRow{
-		Name: row[columnName], Number: folderName(row[columnSIREN], row[columnLEI], row[columnVAT]), Rating: report.RatingText(lang, row[columnRating]), Class: row[columnRating],
-		Decision: report.DecisionText(lang, row[columnDecision]), Score: row[columnScore], Cost: row[columnCost], Why: row[columnError],
+		Row: l.number, Name: row[columnName], Number: folderName(row[columnSIREN], row[columnLEI], row[columnVAT]),
+		Rating: report.RatingText(words, row[columnRating]), Class: row[columnRating], Decision: report.DecisionText(words, row[columnDecision]),
+		Score: row[columnScore], Cost: row[columnCost], Why: row[columnError],
 	}
-	if s := row[columnStatus]; s != "" {
-		o.Status = text.Get(text.Lang(lang), text.Key("run."+s))
+	if o.Why == "" {
+		o.Why = row[columnReason]
 	}
-	if _, err := os.Stat(filepath.Join(dir, o.Number, runpage.IndexFile)); o.Number != "" && err == nil {
-		o.Folder = o.Number
+	if l.folder == "" {
+		return o
+	}
+	o.Status = text.Get(lang, text.Key("run."+row[columnStatus]))
+	if _, err := os.Stat(filepath.Join(dir, l.folder, runpage.IndexFile)); err == nil {
+		o.Folder = l.folder
 	}
 	return o
 }

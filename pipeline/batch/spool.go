@@ -16,31 +16,69 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/risk"
 	"github.com/gardefou/gardefou/pipeline/runpage"
 )
 
-// A spool keeps the summary's rows in a file as they come and sorts them at the end in
-// pieces, so that a million rows need no more memory than ten thousand.
-type spool struct {
-	file *os.File
-	w    *csv.Writer
+// A line is what is kept of a row until all are there.
+type line struct {
+	number int
+	sameAs int    // the first row that means the same supplier; 0 for itself
+	folder string // empty without a report
+	cells  []string
+	input  []string
 }
 
-const pieceRows = 10_000
+const fixed = 3 // cells of a line before those of its report
 
-func newSpool(file *os.File) *spool { return &spool{file, csv.NewWriter(file)} }
+func (l line) fields() []string {
+	return slices.Concat([]string{strconv.Itoa(l.number), strconv.Itoa(l.sameAs), l.folder}, l.cells, l.input)
+}
 
-func (s *spool) add(cells []string) error {
-	if err := s.w.Write(cells); err != nil {
+func lineOf(fields []string) (line, error) {
+	if len(fields) < fixed+len(columns) {
+		return line{}, errors.New("batch: a line of the spool is torn")
+	}
+	number, err := strconv.Atoi(fields[0])
+	sameAs, err2 := strconv.Atoi(fields[1])
+	return line{number, sameAs, fields[2], fields[fixed : fixed+len(columns)], fields[fixed+len(columns):]}, errors.Join(err, err2)
+}
+
+// A spool keeps lines in a file of dir as they come and hands them out sorted in pieces,
+// so that a million rows need no more memory than ten thousand.
+type spool struct {
+	dir   string
+	file  *os.File
+	w     *csv.Writer
+	width int // the most input cells of a line
+}
+
+// Bounds of a piece that is sorted in memory.
+const (
+	pieceRows  = 10_000
+	pieceBytes = 16 << 20
+)
+
+func newSpool(dir string) (*spool, error) {
+	file, err := os.CreateTemp(dir, ".rows-*")
+	if err != nil {
+		return nil, err
+	}
+	return &spool{dir: dir, file: file, w: csv.NewWriter(file)}, nil
+}
+
+func (s *spool) close() error { return errors.Join(s.file.Close(), os.Remove(s.file.Name())) }
+
+func (s *spool) add(l line) error {
+	s.width = max(s.width, len(l.input))
+	if err := s.w.Write(l.fields()); err != nil {
 		return fmt.Errorf("batch: keeping a row: %w", err)
 	}
 	return nil
 }
 
-// writeSorted writes the rows, gravest first, under path.
-func (s *spool) writeSorted(path string) (err error) {
+// sorted calls each with every line, in order.
+func (s *spool) sorted(order func(a, b line) int, each func(line) error) (err error) {
 	s.w.Flush()
 	if err := s.w.Error(); err != nil {
 		return fmt.Errorf("batch: keeping a row: %w", err)
@@ -48,48 +86,52 @@ func (s *spool) writeSorted(path string) (err error) {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("batch: %w", err)
 	}
-	pieces, err := s.pieces()
+	pieces, err := s.pieces(order)
 	defer func() {
 		for _, p := range pieces {
 			err = errors.Join(err, p.Close(), os.Remove(p.Name()))
 		}
 	}()
 	if err != nil {
-		return err
+		return fmt.Errorf("batch: sorting: %w", err)
 	}
-	return merge(pieces, path)
+	return merge(pieces, order, each)
 }
 
 // pieces cuts the spool into sorted files.
-func (s *spool) pieces() ([]*os.File, error) {
-	in := csv.NewReader(bufio.NewReader(s.file))
-	in.FieldsPerRecord = -1
+func (s *spool) pieces(order func(a, b line) int) ([]*os.File, error) {
+	in := newLines(s.file)
 	var files []*os.File
 	for {
-		var rows [][]string
+		var lines []line
 		var err error
-		for len(rows) < pieceRows {
-			var row []string
-			if row, err = in.Read(); err != nil {
+		for size := 0; len(lines) < pieceRows && size < pieceBytes; {
+			var l line
+			if l, err = in.next(); err != nil {
 				break
 			}
-			rows = append(rows, row)
+			lines = append(lines, l)
+			for _, c := range l.fields() {
+				size += len(c)
+			}
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return files, fmt.Errorf("batch: sorting: %w", err)
+			return files, err
 		}
-		if len(rows) > 0 {
-			slices.SortStableFunc(rows, compare)
-			f, werr := os.CreateTemp(filepath.Dir(s.file.Name()), ".sorted-*")
-			if werr != nil {
-				return files, fmt.Errorf("batch: sorting: %w", werr)
+		if len(lines) > 0 {
+			slices.SortStableFunc(lines, order)
+			f, err := os.CreateTemp(s.dir, ".sorted-*")
+			if err != nil {
+				return files, err
 			}
 			files = append(files, f)
-			if werr := csv.NewWriter(f).WriteAll(rows); werr != nil {
-				return files, fmt.Errorf("batch: sorting: %w", werr)
+			w := csv.NewWriter(f)
+			for _, l := range lines {
+				_ = w.Write(l.fields()) // the error is kept until the flush
 			}
-			if _, werr := f.Seek(0, io.SeekStart); werr != nil {
-				return files, fmt.Errorf("batch: sorting: %w", werr)
+			w.Flush()
+			if _, serr := f.Seek(0, io.SeekStart); w.Error() != nil || serr != nil {
+				return files, errors.Join(w.Error(), serr)
 			}
 		}
 		if err != nil {
@@ -98,86 +140,77 @@ func (s *spool) pieces() ([]*os.File, error) {
 	}
 }
 
-func merge(pieces []*os.File, path string) (err error) {
-	out, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return fmt.Errorf("batch: %w", err)
+func merge(pieces []*os.File, order func(a, b line) int, each func(line) error) error {
+	type head struct {
+		in   *lines
+		line line
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(out.Name()))
+	var heads []head
+	for _, p := range pieces {
+		in := newLines(p)
+		l, err := in.next()
+		if err != nil { // a piece holds at least one line
+			return fmt.Errorf("batch: sorting: %w", err)
 		}
-	}()
-	w := csv.NewWriter(out)
-	w.UseCRLF = true
-	err = w.Write(columns)
-	heads := make([][]string, len(pieces))
-	readers := make([]*csv.Reader, len(pieces))
-	for i, p := range pieces {
-		readers[i] = csv.NewReader(bufio.NewReader(p))
-		readers[i].FieldsPerRecord = -1
-		heads[i], _ = readers[i].Read() // a piece holds at least one row
+		heads = append(heads, head{in, l})
 	}
-	for err == nil {
-		least := -1
-		for i, h := range heads {
-			if h != nil && (least < 0 || compare(h, heads[least]) < 0) {
+	for len(heads) > 0 {
+		least := 0
+		for i := range heads {
+			if order(heads[i].line, heads[least].line) < 0 {
 				least = i
 			}
 		}
-		if least < 0 {
-			break
+		if err := each(heads[least].line); err != nil {
+			return err
 		}
-		err = w.Write(heads[least])
-		next, rerr := readers[least].Read()
-		if rerr != nil && !errors.Is(rerr, io.EOF) {
-			err = errors.Join(err, rerr)
+		next, err := heads[least].in.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			heads = slices.Delete(heads, least, least+1)
+		case err != nil:
+			return fmt.Errorf("batch: sorting: %w", err)
+		default:
+			heads[least].line = next
 		}
-		heads[least] = next
 	}
-	w.Flush()
-	if err = errors.Join(err, w.Error(), out.Sync(), out.Close()); err != nil {
-		return fmt.Errorf("batch: writing the summary: %w", err)
-	}
-	return os.Rename(out.Name(), path)
+	return nil
 }
 
-// columns are those of summary.csv: of a report, how the run ended, what it cost.
-var columns = append(report.CSVHeader(), "status", "cost_usd")
+// lines reads what a spool wrote.
+type lines struct{ r *csv.Reader }
 
-// Columns of a summary row that it is sorted by, shown with, or known again by.
-var (
-	columnName   = slices.Index(columns, "legal_name")
-	columnRating = slices.Index(columns, "rating")
-	columnScore  = slices.Index(columns, "score")
-	columnAsOf   = slices.Index(columns, "as_of")
-	columnData   = slices.Index(columns, "data")
-	columnError  = slices.Index(columns, "error")
-	columnStatus = slices.Index(columns, "status")
-	columnCost   = slices.Index(columns, "cost_usd")
-)
-
-// writeRows writes the columns and rows as report.WriteCSV does.
-func writeRows(w io.Writer, rows ...[]string) error {
-	c := csv.NewWriter(w)
-	c.UseCRLF = true
-	if err := c.Write(columns); err != nil {
-		return err
-	}
-	return c.WriteAll(rows)
+func newLines(f io.Reader) *lines {
+	r := csv.NewReader(bufio.NewReader(f))
+	r.FieldsPerRecord = -1
+	return &lines{r}
 }
 
-// order is the gravest first; what has no report needs a person first of all.
-var order = []string{
+func (l *lines) next() (line, error) {
+	fields, err := l.r.Read()
+	if err != nil {
+		return line{}, err
+	}
+	return lineOf(fields)
+}
+
+// byNumber is the order of the file, bySupplier puts rows of one supplier together.
+func byNumber(a, b line) int { return cmp.Compare(a.number, b.number) }
+
+func bySupplier(a, b line) int { return cmp.Or(cmp.Compare(a.folder, b.folder), byNumber(a, b)) }
+
+// ranks is the gravest first; what has no report needs a person first of all.
+var ranks = []string{
 	"", string(risk.RatingStop), string(risk.RatingCritical), string(risk.RatingHigh), string(risk.RatingInsufficient),
 	string(risk.RatingMedium), string(risk.RatingLow),
 }
 
-func compare(a, b []string) int {
+func byGravity(a, b line) int {
 	return cmp.Or(
-		cmp.Compare(slices.Index(order, a[columnRating]), slices.Index(order, b[columnRating])),
-		cmp.Compare(score(b), score(a)),
-		cmp.Compare(a[columnName], b[columnName]),
+		cmp.Compare(slices.Index(ranks, a.cells[columnRating]), slices.Index(ranks, b.cells[columnRating])),
+		cmp.Compare(score(b.cells), score(a.cells)),
+		cmp.Compare(a.cells[columnName], b.cells[columnName]),
+		byNumber(a, b),
 	)
 }
 
@@ -187,19 +220,6 @@ func score(row []string) float64 {
 		return -1
 	}
 	return f
-}
-
-func readRow(path string) ([]string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	all, err := csv.NewReader(io.LimitReader(f, maxLine)).ReadAll()
-	if err != nil || len(all) != 2 {
-		return nil, fmt.Errorf("batch: %s is not a row of a batch", path)
-	}
-	return all[1], nil
 }
 
 // tidy removes what a batch that was killed left of its own in dir.
