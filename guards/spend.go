@@ -94,8 +94,20 @@ type Slice struct {
 // that is, the Run stops with status budget_exhausted. Without a ledger it stops with status
 // failed and the code ledger_failed, without a price with the code cost_unbounded.
 //
-// What a provider documents as unbilled, an error status, gives the reservation back;
-// a time-out, a cancelled or cut-off call and an answer without usage stay charged.
+// What a provider documents as unbilled, an error status, gives the reservation back, and
+// so does a request that provably never left; a time-out, a cancelled or cut-off call and
+// an answer without a usage that covers it stay charged. In a stream the status is known
+// with [TapResponseIDs] alone: without it an error at once stays charged.
+//
+// A reservation is good for one HTTP request. The retries and the automatic continuation of
+// genai's client are turned off, those of any other client that uses net/http are stopped
+// with [ErrClientRetry].
+//
+// The service tier that a request asks for is priced, and the one that the backend says it
+// served; where it can't be told the dearest is. HTTPOptions.ExtraBody and
+// ExtrasRequestProvider rewrite a request behind its bound and are refused. A body that
+// belongs to a client, in genai.ClientConfig, is refused where the model shows its client,
+// as ADK's does; behind a wrapper that hides it, it is not sent.
 //
 // It bounds what passes it: code that holds the key can call the provider without it.
 // Put Spend last among the guards that wrap models, so that every attempt passes it.

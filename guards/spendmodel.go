@@ -31,7 +31,7 @@ func (m *paidModel) GenerateContent(ctx context.Context, req *model.LLMRequest, 
 		if s, ok := callbacks.CurrentStep(ctx); ok {
 			at = step{s.Invocation, s.Branch, s.Agent}
 		}
-		c := &paidCall{s: m.s, agent: at.agent, what: m.modelName(req), stream: stream}
+		c := &paidCall{s: m.s, client: m.LLM, agent: at.agent, what: m.modelName(req), stream: stream}
 		ctx := context.WithValue(ctx, responseIDKey{}, &c.tapped)
 		if err := c.admit(ctx, at, req); err != nil {
 			refusal := m.s.refuse(ctx, at.agent, err)
@@ -82,9 +82,13 @@ type paidCall struct {
 	agent  string
 	what   string
 	stream bool
+	client model.LLM
 	key    ledger.Key
-	quote  prices.Quote
-	req    *model.LLMRequest
+	quote  prices.Quote // what the call can be priced at
+	asked  prices.Quote // the part of it for the service tier that was asked for
+	// quoteOf gives the prices of a service tier at the time of the call.
+	quoteOf func(service string) (prices.Quote, error)
+	req     *model.LLMRequest
 
 	estimated ledger.Nano // what the call as it was asked for can cost
 	reserved  ledger.Nano // what is set aside for the call as it is made
@@ -107,8 +111,14 @@ type paidCall struct {
 func (c *paidCall) admit(ctx context.Context, at step, req *model.LLMRequest) error {
 	s := c.s
 	now := s.o.Now()
-	var err error
-	if c.quote, err = s.o.Prices.Quote(prices.Query{Backend: s.o.Backend, Model: c.what}, now, now.Add(s.o.Lease)); err != nil {
+	asked, err := checkOptions(optionsOf(c.client, req.Config))
+	if err != nil {
+		return &unboundedError{err}
+	}
+	c.quoteOf = func(service string) (prices.Quote, error) {
+		return s.o.Prices.Quote(prices.Query{Backend: s.o.Backend, Model: c.what, Service: service}, now, now.Add(s.o.Lease))
+	}
+	if c.asked, c.quote, err = c.quotes(asked, req.Config); err != nil {
 		return &unboundedError{err}
 	}
 	bound, method, err := s.bound(req, c.quote)
@@ -193,5 +203,8 @@ func limited(req *model.LLMRequest, output int64) *model.LLMRequest {
 	one := once(req)
 	one.Config.MaxOutputTokens = int32(min(output, 1<<31-1)) //nolint:gosec // bounded
 	one.Config.CandidateCount = 1
+	// Not nil, which would have the client's own body merged into the request: see
+	// checkOptions, which may not see the client.
+	one.Config.HTTPOptions.ExtraBody = map[string]any{}
 	return one
 }

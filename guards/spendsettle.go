@@ -100,7 +100,12 @@ func (c *paidCall) settle(ctx context.Context) {
 	}
 	charge := ledger.Charge{ResponseID: cmp.Or(c.id, c.tapped.get()), Model: c.served}
 	if usage := c.used(); usage != nil {
-		if cost, err := c.quote.Cost(*usage); err == nil {
+		quote, err := c.servedAt()
+		var cost prices.Pico
+		if err == nil {
+			cost, err = quote.Cost(*usage)
+		}
+		if err == nil {
 			charge.Source, charge.Actual, charge.Usage = ledger.SourceProvider, ledger.NanoOf(cost), *usage
 		}
 	}

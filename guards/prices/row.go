@@ -106,6 +106,9 @@ func (r *Row) validate() error {
 	if r.Backend == "" || r.Model == "" {
 		return fail("", "backend and model are required")
 	}
+	if r.Service == AnyService {
+		return fail("service", "must be one")
+	}
 	if len(r.Source) == 0 {
 		return fail("source", "is required")
 	}
@@ -247,9 +250,13 @@ type Query struct {
 	Backend string `json:"backend"`
 	// Model is the name the request carries; a leading "models/" is dropped.
 	Model string `json:"model"`
-	// Service is the service tier; "" is standard.
+	// Service is the service tier; "" is standard, [AnyService] every one that has a row.
 	Service string `json:"service,omitempty"`
 }
+
+// AnyService asks for the rows of all service tiers of a model, the dearest of which
+// counts: for a call of which the tier is not known.
+const AnyService = "*"
 
 // String implements fmt.Stringer.
 func (q Query) String() string {

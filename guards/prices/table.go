@@ -200,7 +200,38 @@ func (t *Table) Quote(q Query, from, until time.Time) (Quote, error) {
 	if err != nil {
 		return refuse(err)
 	}
-	rows := t.models[Query{Backend: q.Backend, Model: name, Service: q.Service}]
+	services := []string{q.Service}
+	if q.Service == AnyService {
+		services = t.services(q.Backend, name)
+	}
+	var rows []Row
+	for _, service := range services {
+		of, err := t.inEffect(Query{Backend: q.Backend, Model: name, Service: service}, from, until)
+		if err != nil {
+			return refuse(err)
+		}
+		rows = append(rows, of...)
+	}
+	if len(rows) == 0 {
+		return refuse(errors.New("the table has no service tier for it"))
+	}
+	return Quote{Table: t.id, SHA256: t.sha, Rows: slices.Clip(rows)}, nil
+}
+
+func (t *Table) services(backend, model string) []string {
+	var found []string
+	for key := range t.models {
+		if key.Backend == backend && key.Model == model {
+			found = append(found, key.Service)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// inEffect are the rows of one service tier that count at any moment of a period.
+func (t *Table) inEffect(key Query, from, until time.Time) ([]Row, error) {
+	rows := t.models[key]
 	first, last := -1, -1
 	covered := false // at from
 	for i := range rows {
@@ -215,14 +246,14 @@ func (t *Table) Quote(q Query, from, until time.Time) (Quote, error) {
 	}
 	switch {
 	case len(rows) == 0:
-		return refuse(fmt.Errorf("the table has no service tier %q for it", q.Service))
+		return nil, fmt.Errorf("the table has no service tier %q for it", key.Service)
 	case !covered:
-		return refuse(errors.New("no row is in effect on " + from.UTC().Format(time.DateOnly)))
+		return nil, errors.New("no row is in effect on " + from.UTC().Format(time.DateOnly))
 	}
 	if _, ends := rows[last].period(); !ends.After(until) {
-		return refuse(errors.New("no row is in effect on " + until.UTC().Format(time.DateOnly)))
+		return nil, errors.New("no row is in effect on " + until.UTC().Format(time.DateOnly))
 	}
-	return Quote{Table: t.id, SHA256: t.sha, Rows: rows[first : last+1 : last+1]}, nil
+	return rows[first : last+1 : last+1], nil
 }
 
 var (
