@@ -36,3 +36,9 @@ func (d Date) ends() (time.Time, error) {
 	t, err := d.midnight()
 	return t.AddDate(0, 0, 1).Add(latestZone), err
 }
+
+// dayBefore is the day before d, a date that was checked.
+func (d Date) dayBefore() Date {
+	t, _ := d.midnight()
+	return Date(t.AddDate(0, 0, -1).Format(time.DateOnly))
+}

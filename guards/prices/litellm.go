@@ -25,27 +25,31 @@ type LiteLLMOptions struct {
 
 // ParseLiteLLM reads LiteLLM's model_prices_and_context_window.json, the widest public table,
 // to override [Default] with. The file mixes thousands of models, many priced by image, by
-// second or at zero: a row that can't be used is kept as a refusal of that model, listed by
-// [Table.Refused], and doesn't refuse the file.
+// second or at zero, with entries that are no models. None of them refuses the file: a row
+// that can't be used is kept as a refusal of that model, an entry that names no model or no
+// seller is left out, and [Table.Refused] lists both. A file without any model is an error.
 func ParseLiteLLM(data []byte, opts LiteLLMOptions) (*Table, error) {
 	day, err := opts.AsOf.midnight()
 	if err != nil {
 		return nil, fmt.Errorf("LiteLLM price file: AsOf: %w", err)
 	}
-	var file map[string]map[string]json.RawMessage
+	var file map[string]json.RawMessage
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, fmt.Errorf("LiteLLM price file: %w", err)
 	}
 	t := &Table{id: "litellm-" + string(opts.AsOf), sha: digest(data), generated: day, models: map[Query][]Row{}, refused: map[Query]error{}}
+	models := 0
 	for _, key := range slices.Sorted(maps.Keys(file)) {
 		if key == "sample_spec" || strings.HasPrefix(key, "_") {
 			continue
 		}
-		l := liteLLMRow{key: key, fields: file[key], asOf: opts.AsOf}
-		model, err := l.identity()
+		l := liteLLMRow{key: key, asOf: opts.AsOf}
+		model, err := l.read(file[key])
 		if err != nil {
-			return nil, err
+			t.refused[Query{Model: key}] = err // of no seller: nothing asks for it
+			continue
 		}
+		models++
 		if _, twice := t.models[model]; twice {
 			delete(t.models, model)
 			t.refused[model] = &RowError{Row: key, Reason: "the file lists this model twice at this backend"}
@@ -66,6 +70,9 @@ func ParseLiteLLM(data []byte, opts LiteLLMOptions) (*Table, error) {
 				return nil, err
 			}
 		}
+	}
+	if models == 0 {
+		return nil, errors.Join(append([]error{errors.New("LiteLLM price file: it lists no model")}, t.Refused()...)...)
 	}
 	return t, nil
 }
@@ -90,10 +97,18 @@ func (l *liteLLMRow) text(field string) string {
 	return s
 }
 
+// read takes the fields of an entry, which name the model.
+func (l *liteLLMRow) read(entry json.RawMessage) (Query, error) {
+	if err := json.Unmarshal(entry, &l.fields); err != nil {
+		return Query{}, l.fail("", "is no object: not a model")
+	}
+	return l.identity()
+}
+
 func (l *liteLLMRow) identity() (Query, error) {
 	provider := l.text("litellm_provider")
 	if provider == "" {
-		return Query{}, l.fail("litellm_provider", "is required")
+		return Query{}, l.fail("litellm_provider", "is required: not a model")
 	}
 	backend, _, _ := strings.Cut(provider, "-") // vertex_ai-language-models
 	if backend != "vertex_ai" {

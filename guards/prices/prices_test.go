@@ -370,7 +370,7 @@ func TestLiteLLMRefusals(t *testing.T) {
 	}
 	require.Len(t, table.Refused(), 5)
 
-	for _, bad := range []string{``, `[]`, `{"m": 1}`, `{"m": {"mode": "chat"}}`} {
+	for _, bad := range []string{``, `[]`, `{}`, `{"m": 1}`, `{"m": {"mode": "chat"}}`, `{"m": {"litellm_provider": "x"}`} {
 		_, err := prices.ParseLiteLLM([]byte(bad), prices.LiteLLMOptions{AsOf: "2026-11-20"})
 		require.Error(t, err, bad)
 	}
@@ -395,6 +395,104 @@ func TestOverride(t *testing.T) {
 		_, err = base.Override(refused).Quote(prices.Query{Backend: "gemini", Model: name}, november, november)
 		require.ErrorIs(t, err, prices.ErrUnpriced, "never back to the old price")
 	}
+}
+
+// Nothing at the top of the file refuses the models beside it; it is counted and named.
+func TestLiteLLMEntriesThatAreNoModels(t *testing.T) {
+	const model = `"gemini/m": {"litellm_provider": "gemini", "mode": "chat", "input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6}`
+	for name, tc := range map[string]struct {
+		entry   string
+		refused int
+	}{
+		"rules":                    {`"fallback_generalizations": {"rules": [{"name": "claude", "pattern": "^claude-", "supports_vision": true}]}`, 1},
+		"a date":                   {`"last_updated": "2026-07-24"`, 1},
+		"a number":                 {`"version": 3`, 1},
+		"a list":                   {`"providers": ["gemini"]`, 1},
+		"null":                     {`"nothing": null`, 1},
+		"no provider":              {`"x": {"mode": "chat"}`, 1},
+		"a provider of numbers":    {`"x": {"litellm_provider": 5, "mode": "chat"}`, 1},
+		"an empty name":            {`"": {"litellm_provider": "gemini", "mode": "chat", "input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6}`, 1},
+		"no name but the provider": {`"gemini/": {"litellm_provider": "gemini", "mode": "chat", "input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6}`, 1},
+		"a price of another kind":  {`"x": {"litellm_provider": "gemini", "mode": "chat", "input_cost_per_token": {}, "output_cost_per_token": 1e-6}`, 1},
+		"a price that is too high": {`"x": {"litellm_provider": "gemini", "mode": "chat", "input_cost_per_token": 5, "output_cost_per_token": 1e-6}`, 1},
+		"tiers out of order":       {`"x": {"litellm_provider": "gemini", "mode": "chat", "tiered_pricing": [{"range": [5, 9]}]}`, 1},
+		"two bad ones":             {`"a": 1, "b": 2`, 2},
+		"documentation":            {`"sample_spec": {"litellm_provider": "one of"}, "__note": "x"`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table, err := prices.ParseLiteLLM([]byte("{"+tc.entry+", "+model+"}"), prices.LiteLLMOptions{AsOf: "2026-11-20"})
+			require.NoError(t, err)
+			require.Equal(t, prices.Pico(2_000_000), quote(t, table, "gemini", "m", november).Rows[0].Rates.Output)
+			require.Len(t, table.List(prices.Filter{}), 1)
+			require.Len(t, table.Refused(), tc.refused)
+			for _, err := range table.Refused() {
+				require.ErrorIs(t, err, prices.ErrBadRow)
+			}
+			require.Len(t, prices.Default().Override(table).Refused(), tc.refused)
+		})
+	}
+}
+
+// An override that lists a model keeps the names that the table has for it, and the prices
+// that the table says are to come; it ends neither.
+func TestOverrideKeepsPatternsAndRowsToCome(t *testing.T) {
+	parse := func(file string, asOf prices.Date) *prices.Table {
+		table, err := prices.ParseLiteLLM([]byte(file), prices.LiteLLMOptions{AsOf: asOf})
+		require.NoError(t, err)
+		return table
+	}
+	const own = `{"gemini/gemini-2.5-flash": {"litellm_provider": "gemini", "mode": "chat", "input_cost_per_token": 7e-7, "output_cost_per_token": 2.5e-6}}`
+	merged := prices.Default().Override(parse(own, "2026-11-20"))
+	for _, name := range []string{"gemini-2.5-flash", "gemini-2.5-flash-001", "models/gemini-2.5-flash-001"} {
+		require.Equal(t, prices.Pico(700_000), quote(t, merged, "gemini", name, november).Rows[0].Rates.Input, name)
+	}
+
+	row := func(from, until prices.Date, input prices.Pico, service string) prices.Row {
+		return prices.Row{
+			Backend: "gemini", Model: "m", Service: service, Match: []string{"m-[0-9]"}, From: from, Until: until,
+			Rates: prices.Rates{Input: input, Output: 1_000_000}, Source: []string{"test"}, AsOf: "2026-10-01",
+		}
+	}
+	base, err := prices.New("base", "2026-10-01",
+		row("", "2026-10-31", 100_000, ""), row("2026-11-01", "2026-12-31", 200_000, ""), row("2027-01-01", "", 400_000, ""), row("2027-01-01", "", 50_000, "flex"),
+	)
+	require.NoError(t, err)
+	const newer = `{"m": {"litellm_provider": "gemini", "mode": "chat", "input_cost_per_token": 3e-7, "output_cost_per_token": 1e-6}}`
+	merged = base.Override(parse(newer, "2026-11-20"))
+	input := func(day string) []prices.Pico {
+		at, err := time.Parse(time.DateOnly, day)
+		require.NoError(t, err)
+		var all []prices.Pico
+		for _, r := range quote(t, merged, "gemini", "m-1", at.Add(12*time.Hour)).Rows {
+			all = append(all, r.Rates.Input)
+		}
+		return all
+	}
+	require.Equal(t, []prices.Pico{300_000}, input("2026-11-20"))
+	require.Equal(t, []prices.Pico{300_000}, input("2026-12-30"), "what the file says is true until the table's next price")
+	require.Equal(t, []prices.Pico{400_000}, input("2027-01-03"))
+	_, err = merged.Quote(prices.Query{Backend: "gemini", Model: "m", Service: "flex"}, november, november)
+	require.ErrorIs(t, err, prices.ErrUnpriced, "the file lists no such tier")
+	for _, r := range base.List(prices.Filter{}) {
+		require.NotEqual(t, prices.Pico(300_000), r.Rates.Input, "the table itself is as it was")
+	}
+
+	merged = base.Override(parse(newer, "2027-02-01"))
+	require.Equal(t, []prices.Pico{300_000}, input("2027-01-03"), "the file is newer than all the table knows")
+}
+
+// The dearest of all service tiers, for a call of which the tier is not known.
+func TestQuoteAnyService(t *testing.T) {
+	q, err := prices.Default().Quote(prices.Query{Backend: "gemini", Model: "gemini-3-flash-preview", Service: prices.AnyService}, november, november)
+	require.NoError(t, err)
+	require.Greater(t, len(q.Rows), 1)
+	cost, err := q.Cost(prices.Usage{Input: 1000, Output: 1000})
+	require.NoError(t, err)
+	require.Equal(t, prices.Pico(1000*900_000+1000*5_400_000), cost)
+	_, err = prices.Default().Quote(prices.Query{Backend: "gemini", Model: "unknown", Service: prices.AnyService}, november, november)
+	require.ErrorIs(t, err, prices.ErrUnpriced)
+	_, err = prices.New("x", "2026-11-01", prices.Row{Backend: "b", Model: "m", Service: prices.AnyService, Rates: prices.Rates{Input: 1000, Output: 1000}, Source: []string{"x"}, AsOf: "2026-11-01"})
+	require.ErrorIs(t, err, prices.ErrBadRow)
 }
 
 func FuzzParseLiteLLM(f *testing.F) {

@@ -147,8 +147,11 @@ func (t *Table) CheckAge(now time.Time, most time.Duration) error {
 	return nil
 }
 
-// Override gives a table in which o's models replace the rows of the same backend and model.
-// A model that o refuses is refused: it never falls back to the older price.
+// Override gives a table in which o's models replace the rows of the same backend and model,
+// all service tiers of it. A model that o refuses is refused: it never falls back to the
+// older price. What o can't know stays: the names that a pattern gives a model, where o has
+// no such pattern, and rows that begin after the day on which o's were last true; o's count
+// until then.
 func (t *Table) Override(o *Table) *Table {
 	merged := &Table{
 		id: t.id + "+" + o.id, sha: digest([]byte(t.sha + o.sha)), generated: t.generated,
@@ -167,7 +170,7 @@ func (t *Table) Override(o *Table) *Table {
 		}
 	}
 	for _, p := range t.patterns {
-		if !replaced[Query{Backend: p.backend, Model: p.model}] {
+		if !slices.ContainsFunc(o.patterns, func(own pattern) bool { return own.backend == p.backend && own.glob == p.glob }) {
 			merged.patterns = append(merged.patterns, p)
 		}
 	}
@@ -177,13 +180,29 @@ func (t *Table) Override(o *Table) *Table {
 		}
 	}
 	for key, rows := range o.models {
-		merged.models[key] = rows
+		merged.models[key] = before(rows, t.models[key])
 	}
 	merged.patterns = append(merged.patterns, o.patterns...)
 	for key, err := range o.refused {
 		merged.refused[key] = err
 	}
 	return merged
+}
+
+// before is rows, and after them those of later that begin when the newest of rows is no
+// longer known to be true.
+func before(rows, later []Row) []Row {
+	newest := rows[len(rows)-1]
+	known := max(newest.AsOf, newest.From, newest.Until)
+	i := slices.IndexFunc(later, func(r Row) bool { return r.From > known })
+	if i < 0 {
+		return rows
+	}
+	out := slices.Clone(rows)
+	if newest.Until == "" {
+		out[len(out)-1].Until = later[i].From.dayBefore()
+	}
+	return append(out, later[i:]...)
 }
 
 func (q Query) anyService() Query { return Query{Backend: q.Backend, Model: q.Model} }
@@ -300,7 +319,7 @@ func (t *Table) resolve(q Query) (string, error) {
 	if found == "" {
 		return "", errors.New("the table doesn't know this model at this backend")
 	}
-	return found, nil
+	return found, t.refused[Query{Backend: q.Backend, Model: found}]
 }
 
 // Filter selects rows to list. Zero fields select everything.
@@ -332,7 +351,8 @@ func (t *Table) List(f Filter) []Row {
 	return rows
 }
 
-// Refused lists why models of an override file have no price, in the order of their names.
+// Refused lists why models of an override file have no price, and what in it is no model,
+// in the order of their names.
 func (t *Table) Refused() []error {
 	errs := make([]error, 0, len(t.refused))
 	for _, err := range t.refused {
