@@ -5,7 +5,6 @@ package guards_test
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"testing"
 
@@ -100,7 +99,7 @@ func TestSpendRefusesATierWithoutAPrice(t *testing.T) {
 func requireUnbounded(t *testing.T, err error) *callbacks.Refusal {
 	t.Helper()
 	var refusal *callbacks.Refusal
-	require.True(t, errors.As(err, &refusal), "%v", err)
+	require.ErrorAs(t, err, &refusal)
 	require.Equal(t, guards.CodeCostUnbounded, refusal.Code)
 	return refusal
 }

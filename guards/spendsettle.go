@@ -190,7 +190,8 @@ func (c *paidCall) unbilled(ctx context.Context) (ledger.Proof, bool) {
 	// Without a body that it can read the client puts the status line where the backend
 	// has a name for it.
 	itself := !strings.HasPrefix(api.Status, strconv.Itoa(status))
-	if !slices.Contains(refusedStatus, status) && !(itself && slices.Contains(failedStatus, status)) {
+	free := slices.Contains(refusedStatus, status) || itself && slices.Contains(failedStatus, status)
+	if !free {
 		return ledger.Proof{}, false
 	}
 	return ledger.Proof{Reason: ledger.ProviderUnbilled, Detail: fmt.Sprintf("HTTP %d %s: %s", status, http.StatusText(status), source)}, true

@@ -191,7 +191,7 @@ func (k *keyed) GetGoogleLLMVariant() genai.Backend {
 // GenerateContent implements model.LLM.
 func (k *keyed) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
-		for resp, err := range k.LLM.GenerateContent(ctx, req, stream) {
+		for resp, err := range k.LLM.GenerateContent(ctx, inOneRequest(req), stream) {
 			if errors.Is(err, openaimodel.ErrFunctionCallArgs) || err != nil && strings.Contains(err.Error(), streamedArgs) {
 				err = fmt.Errorf("%w: %w", guards.ErrMalformedCall, err)
 			}
@@ -200,6 +200,21 @@ func (k *keyed) GenerateContent(ctx context.Context, req *model.LLMRequest, stre
 			}
 		}
 	}
+}
+
+// inOneRequest is req without genai's automatic continuation, which makes further requests
+// on its own. Req is not changed.
+func inOneRequest(req *model.LLMRequest) *model.LLMRequest {
+	if req == nil {
+		return nil
+	}
+	one, cfg := *req, genai.GenerateContentConfig{}
+	if req.Config != nil {
+		cfg = *req.Config
+	}
+	cfg.AutomaticContinuation = new(bool)
+	one.Config = &cfg
+	return &one
 }
 
 // streamedArgs is how ADK's adapter names the same failure in a stream, where it has

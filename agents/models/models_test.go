@@ -4,10 +4,17 @@
 package models_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/v2/model"
 
 	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/internal/standin"
@@ -42,4 +49,43 @@ func TestOptions(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "offline", m.Name())
 	require.Equal(t, standin.Key, os.Getenv("GEMINI_API_KEY"))
+}
+
+// A call is one HTTP request, also where it fails and where the answer is to be continued.
+func TestACallIsOneRequest(t *testing.T) {
+	continued := func(w http.ResponseWriter, r *http.Request) {
+		standin.GeminiAnswer(w, r, map[string]any{
+			"content":      map[string]any{"role": "model", "parts": []any{map[string]any{"text": "a piece"}}},
+			"finishReason": "CONTINUATION", "continuationToken": []byte("next"),
+		}, nil)
+	}
+	down := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
+	for name, tc := range map[string]struct {
+		model   string
+		handler http.HandlerFunc
+	}{
+		"gemini down": {"gemini-2.5-flash", down}, "gemini goes on": {"gemini-2.5-flash", continued}, "openai down": {"openai:x", down},
+	} {
+		for _, streaming := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				var requests atomic.Int32
+				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if requests.Add(1) > 3 {
+						w.WriteHeader(http.StatusBadRequest)
+						return
+					}
+					tc.handler(w, r)
+				}))
+				t.Cleanup(srv.Close)
+				m, err := models.New(t.Context(), models.Options{Name: tc.model, BaseURL: srv.URL, Key: standin.Key})
+				require.NoError(t, err)
+				req := &model.LLMRequest{Contents: []*genai.Content{genai.NewContentFromText("x", genai.RoleUser)}}
+				for _, err := range m.GenerateContent(t.Context(), req, streaming) {
+					require.Equal(t, strings.HasSuffix(name, "down"), err != nil, "%v", err)
+				}
+				require.EqualValues(t, 1, requests.Load())
+				require.Nil(t, req.Config, "the request is as it was")
+			})
+		}
+	}
 }
