@@ -305,6 +305,7 @@ func TestOverviewInABrowser(t *testing.T) {
 		browsertest.See(t, b, chromedp.Navigate(index))
 		require.LessOrEqual(t, browsertest.See(t, b, chromedp.Evaluate[float64](browsertest.Width)), float64(width))
 	}
+	require.Empty(t, browsertest.BrokenWords(t, b))
 	browsertest.Keep(t, b, "overview")
 	complaints, _ := b.Told()
 	require.Empty(t, complaints)
