@@ -6,7 +6,6 @@ package callbacks
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -154,21 +153,20 @@ func (s *modelStep) after(ctx agent.Context, resp *model.LLMResponse) *model.LLM
 		out.UsageMetadata = resp.UsageMetadata
 	}
 	s.ev.Usage = out.UsageMetadata
-	if s.ev.Outcome == OutcomeAllowed {
-		s.judge(out)
-	}
+	s.judge(out)
 	return s.finish(ctx, out)
 }
 
 // judge finds the failures that come as a response and not as an error: a provider's
-// refusal, and nothing at all.
+// refusal, an answer that was cut, and nothing at all.
 func (s *modelStep) judge(resp *model.LLMResponse) {
-	switch {
-	case resp.ErrorCode != "":
-		s.ev.Outcome, s.ev.Code, s.ev.Reason = OutcomeFailed, CodeModelFailed, resp.ErrorCode
-		s.ev.Err = fmt.Errorf("the model answered with %s: %s", resp.ErrorCode, resp.ErrorMessage)
-	case resp.Content == nil || len(resp.Content.Parts) == 0:
-		s.ev.Outcome, s.ev.Code, s.ev.Reason = OutcomeFailed, CodeModelFailed, ErrNoAnswer.Error()
+	var fault error
+	if s.ev.Outcome == OutcomeAllowed {
+		fault = CheckAnswer(resp)
+		s.run.answered(s.ev.place(), resp, fault)
+	}
+	if fault != nil {
+		s.ev.Outcome, s.ev.Code, s.ev.Reason, s.ev.Err = OutcomeFailed, CodeModelFailed, reasonOf(fault), fault
 	}
 }
 
@@ -336,6 +334,9 @@ func (s *modelStep) tell(ctx agent.Context) {
 	s.ev.Attempt = int(s.attempts.Load())
 	if s.run != nil && (s.ev.Outcome == OutcomeAllowed || s.ev.Outcome == OutcomeReplaced) {
 		s.run.wentOn(s.ev.place())
+	}
+	if s.ev.Outcome == OutcomeReplaced {
+		s.run.answered(s.ev.place(), nil, nil)
 	}
 	if s.run != nil && s.ev.Attempt > 0 {
 		s.run.progressed(s.ev.place())

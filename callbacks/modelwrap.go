@@ -16,9 +16,6 @@ import (
 	"google.golang.org/genai"
 )
 
-// ErrNoAnswer is the cause of a model step whose model returned nothing.
-var ErrNoAnswer = errors.New("the model returned nothing")
-
 // guardedModel stands outermost around an agent's model. It hands ADK copies of
 // every response, turns panics into errors, and hides Client(), so that ADK's
 // live mode, which skips every model hook, refuses to start.
@@ -206,10 +203,10 @@ func (m *countedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 		return answers
 	}
 	return func(yield func(*model.LLMResponse, error) bool) {
-		ids := callIDs{}
+		ids, lost := callIDs{}, lostCode{}
 		for resp, err := range m.LLM.GenerateContent(ctx, req, stream) {
 			if resp != nil {
-				resp = ids.name(ctx, resp)
+				resp = lost.see(ids.name(ctx, resp))
 			}
 			if !yield(resp, err) {
 				return

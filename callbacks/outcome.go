@@ -45,7 +45,8 @@ func (r *Run) callersEnd() error {
 type Status string
 
 // The statuses of a Run. Landed is done, with an agent that had to answer on the last
-// call it had.
+// call it had. Unknown is a Run of which an agent's last answer may not be whole, or is none,
+// where the adapter to the model does not say why.
 const (
 	StatusDone            Status = "done"
 	StatusLanded          Status = "landed"
@@ -57,6 +58,7 @@ const (
 	StatusDenied          Status = "denied"
 	StatusFailed          Status = "failed"
 	StatusInterrupted     Status = "interrupted"
+	StatusUnknown         Status = "unknown"
 )
 
 // statusOf maps a refusal to the status of what it ends: the one it says itself, a code
@@ -66,7 +68,7 @@ func statusOf(r *Refusal) Status {
 		return r.status
 	}
 	switch s := Status(r.Code); s {
-	case StatusCallsExhausted, StatusTokensExhausted, StatusTimeExhausted, StatusBudgetExhausted, StatusLoopDetected, StatusFailed, StatusInterrupted:
+	case StatusCallsExhausted, StatusTokensExhausted, StatusTimeExhausted, StatusBudgetExhausted, StatusLoopDetected, StatusFailed, StatusInterrupted, StatusUnknown:
 		return s
 	default:
 		return StatusDenied
@@ -89,7 +91,15 @@ type Result struct {
 
 // Outcome returns how the Run stands now; after the run, how it ended: why it was stopped;
 // else the error it ended with; else what [FellShort] said; else why a guard ended the agent
-// that worked last; else done.
+// that worked last; else that the last model response of an agent was no answer, see
+// [CheckAnswer]; else done.
+//
+// A response that is no answer counts wherever the agent stands, as an error does, but for an
+// agent used as a tool, whose caller reads it: the status is StatusFailed, or StatusUnknown
+// where the reason is hidden. It no longer counts when the same agent answers later, or where
+// guards.Contain made a gap of it. An answer that an adapter gives the finish reason
+// FINISH_REASON_UNSPECIFIED, as ADK's OpenAI adapter does in streams, may have been cut: the
+// status is StatusUnknown. One without any finish reason is taken for whole.
 //
 // The agent that worked last is one on the main line of the run, the root and whatever
 // sequences and loops run one after the other. An agent that was cut short and has a
@@ -107,6 +117,8 @@ func (r *Run) Outcome() Result {
 		return r.short.Load().result()
 	case r.failure == nil && r.line.cut() != nil:
 		return r.line.cut().result()
+	case r.failure == nil && r.poorAnswer() != nil:
+		return r.poorAnswer().result()
 	case r.failure == nil && r.landed.Load():
 		return Result{Status: StatusLanded}
 	case r.failure == nil:

@@ -41,6 +41,7 @@ type Run struct {
 	pending  int                 // tool calls that wait for an approval
 	open     map[any]openStep    // by *modelStep or *toolStep
 	agents   map[openAgent]func()
+	poor     []poorAnswer
 	last     time.Time           // last use, for the registry
 }
 

@@ -49,8 +49,9 @@ type ContainOptions struct {
 	Attempts int
 }
 
-// Contain turns the failure of an agent, an error or a panic, into a recorded gap:
-// under ADK's parallel agent it would cancel the siblings. What the siblings and
+// Contain turns the failure of an agent, an error, a panic or a last response of its model
+// that is no answer ([callbacks.CheckAnswer]), into a recorded gap: under ADK's parallel agent
+// an error would cancel the siblings. What the siblings and
 // followers do goes on; [Gaps] and the observers tell what is missing.
 //
 // It needs an agent built by Chain.NewAgent as a child of a workflow agent. A
@@ -103,7 +104,8 @@ func (c *containedAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Eve
 	}
 }
 
-// attempt runs the agent once. A consumer that went away is no failure.
+// attempt runs the agent once. A consumer that went away is no failure; a response that is
+// no answer is one, which ADK ends the agent with as with any other.
 func (c *containedAgent) attempt(ctx agent.InvocationContext, yield func(*session.Event, error) bool) error {
 	for ev, err := range c.Agent.Run(ctx) {
 		if err != nil && ctx.Err() == nil {
@@ -113,5 +115,5 @@ func (c *containedAgent) attempt(ctx agent.InvocationContext, yield func(*sessio
 			return nil
 		}
 	}
-	return nil
+	return callbacks.TakeNoAnswer(ctx, c.Name())
 }

@@ -256,10 +256,10 @@ func (m *finishModel) GenerateContent(ctx context.Context, req *model.LLMRequest
 	}
 }
 
-// isProse reports whether a final answer calls nothing. A provider's refusal is a
-// failure of another kind.
+// isProse reports whether a final answer calls nothing. One that was blocked or cut is a
+// failure of another kind; an empty one is worth the reminder.
 func isProse(resp *model.LLMResponse, err error) bool {
-	if err != nil || resp == nil || resp.Partial || resp.ErrorCode != "" {
+	if fault := callbacks.CheckAnswer(resp); err != nil || resp == nil || resp.Partial || fault != nil && !errors.Is(fault, callbacks.ErrNoAnswer) {
 		return false
 	}
 	return resp.Content == nil || !slices.ContainsFunc(resp.Content.Parts, func(p *genai.Part) bool { return p != nil && p.FunctionCall != nil })

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/workflowagents/loopagent"
 	"google.golang.org/adk/v2/agent/workflowagents/parallelagent"
 	"google.golang.org/adk/v2/agent/workflowagents/sequentialagent"
 	"google.golang.org/adk/v2/model"
@@ -139,4 +140,11 @@ type deadHistory struct{ counters.Store }
 
 func (deadHistory) Push(context.Context, string, counters.Entry, int) ([]counters.Entry, error) {
 	return nil, fmt.Errorf("%w: connection refused", counters.ErrUnavailable)
+}
+
+func loopOf(t *testing.T, rounds uint, subs ...agent.Agent) agent.Agent {
+	t.Helper()
+	root, err := loopagent.New(loopagent.Config{MaxIterations: rounds, AgentConfig: agent.Config{Name: "loop", SubAgents: subs}})
+	require.NoError(t, err)
+	return root
 }

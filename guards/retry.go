@@ -9,12 +9,15 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"time"
 
-	"google.golang.org/adk/v2/model"
-	"google.golang.org/adk/v2/tool"
+	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/callbacks"
 )
@@ -50,7 +53,8 @@ type RetryOptions struct {
 // that failed.
 //
 // A model call is made again where [Transient] says so and no chunk of its answer was
-// handed out; Retry waits longer each time, or as long as the provider asks, and stops
+// handed out, whether it failed with an error or with a response that is no answer
+// ([callbacks.CheckAnswer]); Retry waits longer each time, or as long as the provider asks, and stops
 // waiting with the context. Every attempt passes the guards after this one, which count
 // and pay for each: put it before [CallBudget] and [Spend].
 //
@@ -60,7 +64,7 @@ type RetryOptions struct {
 // what a model may read keep their text.
 //
 // Refusals, rejected or pending approvals and budgets are never retried. It fails closed:
-// the last error stands.
+// the last error, or the last response that is no answer, stands.
 func Retry() callbacks.Guard { return RetryWith(RetryOptions{}) }
 
 // RetryWith is [Retry] with options.
@@ -120,29 +124,70 @@ func (m *retriedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 				return
 			}
 			if began || n >= m.o.Attempts || decided(err) || ctx.Err() != nil || !m.o.Transient(err) || !m.wait(ctx, n, err) {
-				yield(nil, err)
+				giveUp(err, yield)
 				return
 			}
 		}
 	}
 }
 
-// deliver hands on what an attempt yields. It reports whether anything was handed on, and
-// the attempt's error; nothing at all is [callbacks.ErrNoAnswer].
+// A noAnswer is the error of an attempt that ended with a response that is no answer. It
+// keeps what has not been handed on.
+type noAnswer struct {
+	error
+	held []*model.LLMResponse
+}
+
+func (e *noAnswer) Unwrap() error { return e.error }
+
+// deliver hands on what an attempt yields. It reports whether anything was handed on that
+// a reader would miss, and the attempt's error: nothing at all is [callbacks.ErrNoAnswer],
+// and a whole response that is no answer is what [callbacks.CheckAnswer] says. Chunks that
+// hold nothing wait for one that does, so that such a response can be thrown away.
 func deliver(answer iter.Seq2[*model.LLMResponse, error], give func(*model.LLMResponse) bool) (began bool, err error) {
+	var held []*model.LLMResponse
 	for resp, err := range answer {
 		if err != nil {
 			return began, err
 		}
-		began = true
-		if !give(resp) {
-			return began, nil
+		held = append(held, resp)
+		if fault := callbacks.CheckAnswer(resp); fault != nil {
+			return began, &noAnswer{fault, held}
 		}
+		if resp != nil && resp.Partial && !began && empty(resp.Content) {
+			continue
+		}
+		for _, resp := range held {
+			began = true
+			if !give(resp) {
+				return began, nil
+			}
+		}
+		held = nil
 	}
 	if !began {
-		return false, callbacks.ErrNoAnswer
+		return false, &noAnswer{callbacks.ErrNoAnswer, held}
 	}
 	return true, nil
+}
+
+// empty reports whether a chunk holds nothing that its reader would miss.
+func empty(c *genai.Content) bool {
+	return c == nil || !slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p != nil && !reflect.ValueOf(*p).IsZero() })
+}
+
+// giveUp hands on how the last attempt ended: the response itself where it was no answer.
+func giveUp(err error, yield func(*model.LLMResponse, error) bool) {
+	var last *noAnswer
+	if !errors.As(err, &last) || !slices.ContainsFunc(last.held, func(resp *model.LLMResponse) bool { return resp != nil && !resp.Partial }) {
+		yield(nil, err)
+		return
+	}
+	for _, resp := range last.held {
+		if !yield(resp, nil) {
+			return
+		}
+	}
 }
 
 // wait sleeps before attempt n+1. It reports whether that is to be made.

@@ -42,8 +42,8 @@ type RouteOptions struct {
 	// calls no tool and asks the agent's own model for the answer, at the price of both,
 	// unless the target is passed or no tool could be called.
 	KeepAnswer bool
-	// Fallback are the models that are asked in turn where the one before failed, or took
-	// too long, before its first chunk.
+	// Fallback are the models that are asked in turn where the one before failed, gave no
+	// answer ([callbacks.CheckAnswer]), or took too long, before its first chunk.
 	Fallback []model.LLM
 	// FirstChunk is how long a model may take to its first chunk, or to its whole answer
 	// where it does not stream. Zero is no limit.

@@ -15,6 +15,8 @@ import (
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/model"
+
+	"github.com/gardefou/gardefou/callbacks"
 )
 
 type routedModel struct {
@@ -39,20 +41,20 @@ func (m *routedModel) GenerateContent(ctx context.Context, req *model.LLMRequest
 		t := m.r.turn(ctx, req)
 		if m.cheap == nil || !m.r.o.UseCheap(t) {
 			if err := c.first(m.better, c.send); err != nil {
-				yield(nil, err)
+				giveUp(err, yield)
 			}
 			return
 		}
 		if m.r.o.KeepAnswer || t.TargetPassed || !t.Tools {
 			if err := c.first(slices.Insert(slices.Clone(m.better), 0, *m.cheap), c.send); err != nil {
-				yield(nil, err)
+				giveUp(err, yield)
 			}
 			return
 		}
 		err := c.first([]candidate{*m.cheap}, c.draft)
 		switch {
 		case err != nil && (c.sent || !m.fallsBack(ctx, err)):
-			yield(nil, err)
+			giveUp(err, yield)
 			return
 		case err == nil && c.sent:
 			return
@@ -62,7 +64,7 @@ func (m *routedModel) GenerateContent(ctx context.Context, req *model.LLMRequest
 		// The cheaper model failed, or what it said is the answer: the better one's turn.
 		if err := c.first(m.better, c.send); err != nil {
 			if c.sent || len(c.held) == 0 {
-				yield(nil, err)
+				giveUp(err, yield)
 				return
 			}
 			for _, resp := range c.held {
@@ -76,7 +78,9 @@ func (m *routedModel) GenerateContent(ctx context.Context, req *model.LLMRequest
 
 // fallsBack reports whether another model may be asked after err.
 func (m *routedModel) fallsBack(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && !decided(err) && !errors.Is(err, ErrMalformedCall)
+	var answer *callbacks.AnswerError
+	malformed := errors.Is(err, ErrMalformedCall) || errors.As(err, &answer) && answer.Fault == callbacks.FaultMalformed
+	return ctx.Err() == nil && !decided(err) && !malformed
 }
 
 // routedCall is one call on its way to one model or several.

@@ -27,14 +27,20 @@ import (
 // Transient reports whether a model call that failed with err may go well if it is made
 // again: an HTTP status of 408, 429, 500, 502, 503 or 504, a time-out, a broken
 // connection, no answer at all, a retry of the client's own that was stopped
-// ([ErrClientRetry]). What was decided is never transient: a refusal, a budget, an
-// approval, a cancelled run.
+// ([ErrClientRetry]), and a response that is no answer ([callbacks.AnswerError]) where it is
+// empty or its error code names one of the former or a fault of the provider. What a
+// provider blocked, cut at its limit of tokens or could not read comes out the same again.
+// What was decided is never transient: a refusal, a budget, an approval, a cancelled run.
 //
 // Look at the call's context first: where it is done the error can be that of another call,
 // since net/http returns the cause of the cancellation.
 func Transient(err error) bool {
 	if err == nil || decided(err) {
 		return false
+	}
+	var answer *callbacks.AnswerError
+	if errors.As(err, &answer) {
+		return answer.Fault == callbacks.FaultEmpty || answer.Fault == callbacks.FaultFailed && transientCodes[strings.ToUpper(answer.Reason)]
 	}
 	if status := statusOf(err); status > 0 {
 		return slices.Contains(transientStatus, status)
@@ -48,6 +54,13 @@ func Transient(err error) bool {
 var transientStatus = []int{
 	http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
 	http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+}
+
+// transientCodes are the error codes of a response that may go well again: the names of
+// google.rpc.Code and genai's word for no reason in particular, and HTTP statuses.
+var transientCodes = map[string]bool{
+	"DEADLINE_EXCEEDED": true, "RESOURCE_EXHAUSTED": true, "INTERNAL": true, "UNAVAILABLE": true, "ABORTED": true, "UNKNOWN": true,
+	string(genai.FinishReasonOther): true, "408": true, "429": true, "500": true, "502": true, "503": true, "504": true,
 }
 
 // decided reports an error that says what somebody decided, not what went wrong.

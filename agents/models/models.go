@@ -131,6 +131,7 @@ func newOpenAI(ctx context.Context, o Options, client *http.Client) (model.LLM, 
 	} else if err := o.mayCarryKey(); err != nil {
 		return nil, err
 	}
+	client.Transport = finishTap{client.Transport}
 	m, err := openaimodel.NewModel(ctx, strings.TrimPrefix(o.Name, OpenAIPrefix), &openaimodel.ClientConfig{
 		APIKey: key, BaseURL: o.BaseURL, HTTPClient: client, Options: []option.RequestOption{option.WithMaxRetries(0)},
 	})
@@ -174,7 +175,7 @@ func firstOf(values ...string) string {
 }
 
 // keyed keeps the key out of errors, whatever a server or a client library puts into
-// them, and names the error of a call that is not JSON.
+// them, names the error of a call that is not JSON, and the finish reason of every answer.
 type keyed struct {
 	model.LLM
 	key string
@@ -191,11 +192,12 @@ func (k *keyed) GetGoogleLLMVariant() genai.Backend {
 // GenerateContent implements model.LLM.
 func (k *keyed) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
+		ctx, finished := withFinish(ctx)
 		for resp, err := range k.LLM.GenerateContent(ctx, inOneRequest(req), stream) {
 			if errors.Is(err, openaimodel.ErrFunctionCallArgs) || err != nil && strings.Contains(err.Error(), streamedArgs) {
 				err = fmt.Errorf("%w: %w", guards.ErrMalformedCall, err)
 			}
-			if !yield(resp, hide(k.key, err)) {
+			if !yield(finished(resp), hide(k.key, err)) {
 				return
 			}
 		}

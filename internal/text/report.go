@@ -27,4 +27,5 @@ var reportCatalogue = map[Key]entry{
 	"run.denied":           {"denied", "refusé"},
 	"run.failed":           {"failed", "échoué"},
 	"run.interrupted":      {"interrupted", "interrompu"},
+	"run.unknown":          {"unknown whether complete", "complétude inconnue"},
 }
