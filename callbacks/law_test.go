@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
@@ -717,18 +718,42 @@ func TestOutcomeOfErrors(t *testing.T) {
 	late, cancelLate := context.WithTimeout(live, time.Nanosecond)
 	defer cancelLate()
 	<-late.Done()
+	why := errors.New("why")
+	goneFor, cancelFor := context.WithCancelCause(live)
+	cancelFor(why)
+	lateFor, cancelLateFor := context.WithTimeoutCause(live, time.Nanosecond, why)
+	defer cancelLateFor()
+	<-lateFor.Done()
+	pastFor, cancelPast := context.WithDeadlineCause(live, time.Now().Add(-time.Second), why)
+	defer cancelPast()
+	goneLate, cancelGoneLate := context.WithCancelCause(live)
+	cancelGoneLate(context.DeadlineExceeded)
+	eg, group := errgroup.WithContext(live)
+	eg.Go(func() error { return why })
+	require.ErrorIs(t, eg.Wait(), why)
+	child, cancelChild := context.WithTimeout(goneFor, time.Minute)
+	defer cancelChild()
 	for name, tc := range map[string]struct {
 		ctx  context.Context
 		err  error
 		want callbacks.Status
 	}{
-		"the caller went away":         {gone, context.Canceled, callbacks.StatusInterrupted},
-		"the caller's time is up":      {late, context.DeadlineExceeded, callbacks.StatusTimeExhausted},
-		"a call was cancelled":         {live, context.Canceled, callbacks.StatusFailed},
-		"a call's own time was up":     {live, context.DeadlineExceeded, callbacks.StatusFailed},
-		"something else, and late":     {late, errors.New("x"), callbacks.StatusFailed},
-		"something else":               {live, errors.New("x"), callbacks.StatusFailed},
-		"a call was late, caller gone": {gone, context.DeadlineExceeded, callbacks.StatusFailed},
+		"the caller went away":                          {gone, context.Canceled, callbacks.StatusInterrupted},
+		"the caller's time is up":                       {late, context.DeadlineExceeded, callbacks.StatusTimeExhausted},
+		"the caller went away, with a cause":            {goneFor, context.Canceled, callbacks.StatusInterrupted},
+		"the cause is handed back":                      {goneFor, why, callbacks.StatusInterrupted},
+		"the cause is handed back as another error":     {goneFor, errors.New("why"), callbacks.StatusFailed},
+		"the caller's time is up, with a cause":         {lateFor, context.DeadlineExceeded, callbacks.StatusTimeExhausted},
+		"the cause of a time-out is handed back":        {lateFor, why, callbacks.StatusTimeExhausted},
+		"the caller's deadline passed, with a cause":    {pastFor, why, callbacks.StatusTimeExhausted},
+		"a cause that says late, of a caller that left": {goneLate, context.DeadlineExceeded, callbacks.StatusInterrupted},
+		"a sibling in the caller's group failed":        {group, why, callbacks.StatusInterrupted},
+		"below a context that ended with a cause":       {child, why, callbacks.StatusInterrupted},
+		"a call was cancelled":                          {live, context.Canceled, callbacks.StatusFailed},
+		"a call's own time was up":                      {live, context.DeadlineExceeded, callbacks.StatusFailed},
+		"something else, and late":                      {late, errors.New("x"), callbacks.StatusFailed},
+		"something else":                                {live, errors.New("x"), callbacks.StatusFailed},
+		"a call was late, caller gone":                  {gone, context.DeadlineExceeded, callbacks.StatusFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, run := callbacks.Start(tc.ctx)
@@ -739,29 +764,85 @@ func TestOutcomeOfErrors(t *testing.T) {
 	}
 }
 
+var errWhy = errors.New("why")
+
+func withCause(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return ctx, func() { cancel(errWhy) }
+}
+
+func withTimeoutCause(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, time.Minute, errWhy)
+}
+
+func withDeadlineCause(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithDeadlineCause(ctx, time.Now().Add(time.Minute), errWhy)
+}
+
+// withGroup is cancelled by the failure of another in the caller's errgroup.
+func withGroup(ctx context.Context) (context.Context, context.CancelFunc) {
+	eg, ctx := errgroup.WithContext(ctx)
+	return ctx, func() {
+		eg.Go(func() error { return errWhy })
+		_ = eg.Wait()
+	}
+}
+
+func returnsErr(ctx context.Context, cancel context.CancelFunc) error {
+	cancel()
+	return ctx.Err()
+}
+
+// returnsCause is what net/http does.
+func returnsCause(ctx context.Context, cancel context.CancelFunc) error {
+	cancel()
+	return fmt.Errorf("post: %w", context.Cause(ctx))
+}
+
+func waits(err func(context.Context) error) func(context.Context, context.CancelFunc) error {
+	return func(ctx context.Context, _ context.CancelFunc) error {
+		<-ctx.Done()
+		return fmt.Errorf("post: %w", err(ctx))
+	}
+}
+
 // The same, of a whole run under each kind of root, with a context that the caller made
 // after the Run was started.
 func TestOutcomeOfARunThatIsCutOff(t *testing.T) {
 	for name, tc := range map[string]struct {
 		call func(ctx context.Context, cancel context.CancelFunc) error
 		want callbacks.Status
+		end  func(context.Context) (context.Context, context.CancelFunc) // nil: a minute's time-out
 	}{
-		"the caller goes away": {func(ctx context.Context, cancel context.CancelFunc) error { cancel(); return ctx.Err() }, callbacks.StatusInterrupted},
+		"the caller goes away with a cause":           {returnsErr, callbacks.StatusInterrupted, withCause},
+		"the caller's time is up, with a cause":       {waits(context.Context.Err), callbacks.StatusTimeExhausted, withTimeoutCause},
+		"the cause is handed back":                    {returnsCause, callbacks.StatusInterrupted, withCause},
+		"the cause of a time-out is handed back":      {waits(context.Cause), callbacks.StatusTimeExhausted, withTimeoutCause},
+		"the cause of a deadline is handed back":      {waits(context.Cause), callbacks.StatusTimeExhausted, withDeadlineCause},
+		"a sibling in the caller's group fails":       {returnsCause, callbacks.StatusInterrupted, withGroup},
+		"a cause is cancelled, another error is back": {func(_ context.Context, cancel context.CancelFunc) error { cancel(); return errors.New("503") }, callbacks.StatusFailed, withCause},
+		"the caller goes away":                        {func(ctx context.Context, cancel context.CancelFunc) error { cancel(); return ctx.Err() }, callbacks.StatusInterrupted, nil},
 		"the caller's time is up": {func(ctx context.Context, _ context.CancelFunc) error {
 			<-ctx.Done()
 			return fmt.Errorf("post: %w", ctx.Err())
-		}, callbacks.StatusTimeExhausted},
-		"a call is cancelled":  {func(context.Context, context.CancelFunc) error { return context.Canceled }, callbacks.StatusFailed},
-		"a call's time is up":  {func(context.Context, context.CancelFunc) error { return context.DeadlineExceeded }, callbacks.StatusFailed},
-		"all is well":          {func(context.Context, context.CancelFunc) error { return nil }, callbacks.StatusDone},
-		"the model is cut off": {func(context.Context, context.CancelFunc) error { return callbacks.End("calls_exhausted", "enough") }, callbacks.StatusCallsExhausted},
+		}, callbacks.StatusTimeExhausted, nil},
+		"a call is cancelled":  {func(context.Context, context.CancelFunc) error { return context.Canceled }, callbacks.StatusFailed, nil},
+		"a call's time is up":  {func(context.Context, context.CancelFunc) error { return context.DeadlineExceeded }, callbacks.StatusFailed, nil},
+		"all is well":          {func(context.Context, context.CancelFunc) error { return nil }, callbacks.StatusDone, nil},
+		"the model is cut off": {func(context.Context, context.CancelFunc) error { return callbacks.End("calls_exhausted", "enough") }, callbacks.StatusCallsExhausted, nil},
 	} {
 		for root, mk := range roots(t) {
 			t.Run(name+"/"+root, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, run := callbacks.Start(t.Context())
 					defer run.Close()
-					ctx, cancel := context.WithTimeout(ctx, time.Minute)
+					end := tc.end
+					if end == nil {
+						end = func(ctx context.Context) (context.Context, context.CancelFunc) {
+							return context.WithTimeout(ctx, time.Minute)
+						}
+					}
+					ctx, cancel := end(ctx)
 					defer cancel()
 					m := modelFunc(func(ctx context.Context, _ *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
 						if err := tc.call(ctx, cancel); err != nil {

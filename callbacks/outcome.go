@@ -19,26 +19,49 @@ func (r *Run) fail(err error) {
 // dropped keeps the error of an agent's model that ADK may not hand on: under an LLM agent
 // as the root a run ends without an error where one was cancelled.
 func (r *Run) dropped(p place, err error) {
-	if !errors.Is(err, context.Canceled) {
+	status := r.endedNow().echoed(err)
+	switch {
+	case status != "":
+	case errors.Is(err, context.Canceled):
+		status = StatusFailed
+	default:
 		return
 	}
-	status := StatusFailed
-	r.mu.Lock()
-	if errors.Is(r.callersEnd(), context.Canceled) {
-		status = StatusInterrupted
-	}
-	r.mu.Unlock()
 	r.cutShort(p, "", End(string(status), CodeModelFailed).WithCause(err))
 }
 
+func (r *Run) endedNow() *callerEnd {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.callersEnd()
+}
+
+// A callerEnd is why the caller's context is over.
+type callerEnd struct{ err, cause error }
+
 // callersEnd returns why the caller's context is over, or nil. r.mu is held.
-func (r *Run) callersEnd() error {
+func (r *Run) callersEnd() *callerEnd {
 	for _, ctx := range r.callers {
 		if err := ctx.Err(); err != nil {
-			return err
+			return &callerEnd{err, context.Cause(ctx)}
 		}
 	}
 	return nil
+}
+
+// echoed returns the status of a run that ended with an error which is the end of the
+// caller's context handed back, as such or as its cause; "" where it is another error. A
+// cause says why somebody cancelled, never that time ran out: that is for the context's own
+// error to say.
+func (e *callerEnd) echoed(err error) Status {
+	switch {
+	case e == nil || !errors.Is(err, e.err) && !errors.Is(err, e.cause):
+		return ""
+	case errors.Is(e.err, context.DeadlineExceeded):
+		return StatusTimeExhausted
+	default:
+		return StatusInterrupted
+	}
 }
 
 // Status is how a Run ended: a closed set.
@@ -105,7 +128,8 @@ type Result struct {
 // sequences and loops run one after the other. An agent that was cut short and has a
 // follower, works in a parallel branch or is used as a tool leaves the run as it is: somebody
 // goes on without it. An error is StatusInterrupted or StatusTimeExhausted only where the
-// context of the caller was cancelled or ran out, and StatusFailed else.
+// context of the caller was cancelled or ran out, with a cause of its own or without, and
+// StatusFailed else.
 func (r *Run) Outcome() Result {
 	if s := r.stopped.Load(); s != nil {
 		return s.result()
@@ -123,10 +147,8 @@ func (r *Run) Outcome() Result {
 		return Result{Status: StatusLanded}
 	case r.failure == nil:
 		return Result{Status: StatusDone}
-	case errors.Is(r.failure, context.Canceled) && errors.Is(r.ended, context.Canceled):
-		return Result{Status: StatusInterrupted, Err: r.failure}
-	case errors.Is(r.failure, context.DeadlineExceeded) && errors.Is(r.ended, context.DeadlineExceeded):
-		return Result{Status: StatusTimeExhausted, Err: r.failure}
+	case r.ended.echoed(r.failure) != "":
+		return Result{Status: r.ended.echoed(r.failure), Err: r.failure}
 	default:
 		return Result{Status: StatusFailed, Err: r.failure}
 	}

@@ -29,8 +29,8 @@ type Run struct {
 
 	mu      sync.Mutex
 	failure error
-	// ended is the caller's context's error at the time of failure.
-	ended error
+	// ended is how the caller's context stood at the time of failure.
+	ended *callerEnd
 	// callers are the contexts that the run was started with: the one given to Start, and
 	// the one that the first hook had, which may have got a deadline since.
 	callers  []context.Context
