@@ -10,6 +10,8 @@ import (
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
+
+	"github.com/gardefou/gardefou/internal/fold"
 )
 
 // StepKind is what a step of a run is.
@@ -106,10 +108,19 @@ type Step struct {
 	Invocation string
 	Agent      string
 	Branch     string
-	// Tool, CallID and Args are set in tool hooks.
+	// Tool, CallID and Args are set in tool hooks. Look an argument up with [Step.Arg].
 	Tool   string
 	CallID string
 	Args   map[string]any
+}
+
+// Arg returns the argument of that name, or nil. Like encoding/json, by which many tools read
+// their arguments, it takes names that differ in case alone for the same: what a predicate
+// does not find under one, a tool may. No tool is run with two such names, see
+// [CodeAmbiguousArgs].
+func (s Step) Arg(name string) any {
+	v, _ := fold.Get(s.Args, name)
+	return v
 }
 
 type stepKey struct{}

@@ -31,6 +31,7 @@ const (
 	CodeToolFailed    = "tool_failed"
 	CodeToolPanicked  = "tool_panicked"
 	CodeUnknownTool   = "unknown_tool"
+	CodeAmbiguousArgs = "ambiguous_arguments"
 	CodeModelFailed   = "model_failed"
 	CodeModelPanicked = "model_panicked"
 	CodeAgentFailed   = "agent_failed"

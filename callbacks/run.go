@@ -42,7 +42,7 @@ type Run struct {
 	open     map[any]openStep    // by *modelStep or *toolStep
 	agents   map[openAgent]func()
 	poor     []poorAnswer
-	last     time.Time           // last use, for the registry
+	last     time.Time // last use, for the registry
 }
 
 type stop struct {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
 
+	"github.com/gardefou/gardefou/internal/fold"
 	"github.com/gardefou/gardefou/internal/text"
 )
 
@@ -62,17 +63,28 @@ func runOrNil(ctx agent.Context) *Run {
 }
 
 // before runs the before_tool hooks. A non-nil result means that the tool must
-// not run.
+// not run. Arguments whose names differ in case alone are refused, the model's before any
+// hook sees them and those that hooks made of them: which one a tool takes, no hook can say.
 func (s *toolStep) before() map[string]any {
 	if s.run != nil {
 		if st := s.run.stopped.Load(); st != nil {
 			return s.refuse(st.guard, st.refusal, nil)
 		}
 	}
+	if res := s.refuseTwice(); res != nil {
+		return res
+	}
 	if res := s.runBefore(s.c.h.beforeTool); res != nil {
 		return res
 	}
-	return nil
+	return s.refuseTwice()
+}
+
+func (s *toolStep) refuseTwice() map[string]any {
+	if !fold.Twice(s.args) {
+		return nil
+	}
+	return s.refuse("", Deny(CodeAmbiguousArgs, text.Get(langOf(s.run), text.ArgTwice)), nil)
 }
 
 func (s *toolStep) runBefore(hooks []named[beforeTool]) map[string]any {

@@ -81,7 +81,7 @@ func TestAResponseThatIsNoAnswerIsAFailureEverywhere(t *testing.T) {
 				var want *callbacks.AnswerError
 				require.Equal(t, tc.fault != "", errors.As(callbacks.CheckAnswer(&tc.resp), &want))
 				if want != nil {
-					require.Equal(t, tc.fault, want.Fault)
+					require.Equal(t, want.Fault, tc.fault)
 					require.Equal(t, tc.fault == callbacks.FaultEmpty, errors.Is(want, callbacks.ErrNoAnswer))
 				}
 				for _, form := range forms {

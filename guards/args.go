@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/internal/fold"
 	"github.com/gardefou/gardefou/internal/text"
 )
 
@@ -24,7 +25,8 @@ const CodeInvalidArgument = "invalid_argument"
 // for Required. Every rule but Required and Check takes text; another type is
 // refused.
 type Arg struct {
-	// Name of the argument. Required.
+	// Name of the argument. Required. Names that differ from it in case alone are the same:
+	// encoding/json takes them so.
 	Name string
 	// Label is what a refusal calls the argument. Empty means Name.
 	Label string
@@ -52,7 +54,7 @@ type Arg struct {
 //
 // It validates what the tool will see: the values, where [Redact] put tokens for them,
 // which the refusal quotes; and where the agent's own callbacks change the arguments, it
-// looks again. It fails closed. Its hook needs nothing from the
+// looks again. A call with two names that differ in case alone is refused. It fails closed. Its hook needs nothing from the
 // context.
 func Args(toolName string, rules ...Arg) callbacks.Guard {
 	var errs []error
@@ -82,6 +84,9 @@ func Args(toolName string, rules ...Arg) callbacks.Guard {
 			plain, err := RevealArgs(contextOf(ctx), args)
 			if err != nil {
 				return nil, err
+			}
+			if fold.Twice(plain) { // outside a chain, which looks itself
+				return nil, callbacks.Deny(callbacks.CodeAmbiguousArgs, say(ctx, text.ArgTwice))
 			}
 			for _, c := range checks {
 				if r := c.refuse(ctx, plain, args); r != nil {
@@ -132,14 +137,17 @@ func (c argCheck) refuse(ctx agent.Context, args, stored map[string]any) *callba
 	deny := func(key text.Key, a ...any) *callbacks.Refusal {
 		return callbacks.Deny(CodeInvalidArgument, say(ctx, key, append([]any{c.Label}, a...)...))
 	}
-	v, present := args[c.Name]
+	v, present := fold.Get(args, c.Name)
 	if !present || v == nil {
 		if c.Required {
 			return deny(text.ArgMissing)
 		}
 		return nil
 	}
-	came := func() string { return cut(strings.TrimSpace(fmt.Sprint(stored[c.Name]))) }
+	came := func() string {
+		v, _ := fold.Get(stored, c.Name)
+		return cut(strings.TrimSpace(fmt.Sprint(v)))
+	}
 	if c.NotBlank || c.MaxLen > 0 || c.match != nil || c.OneOf != nil {
 		s, ok := v.(string)
 		if !ok {

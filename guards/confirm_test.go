@@ -148,7 +148,7 @@ func TestConfirmAlways(t *testing.T) {
 	}
 	t.Run("a key in another case is the same argument", func(t *testing.T) {
 		fake := callbackstest.Tool("pay")
-		script := approvers.NewScript(approvers.Always, approvers.No, approvers.No)
+		script := approvers.NewScript(approvers.Always, approvers.No)
 		pay := func(args map[string]any) callbackstest.Turn { return callbackstest.Call("pay", args) }
 		m := callbackstest.Script(
 			pay(map[string]any{"to": "Acme"}), pay(map[string]any{"to": "Acme", "To": "Mallory"}), pay(map[string]any{"TO": "Mallory"}),
@@ -156,8 +156,8 @@ func TestConfirmAlways(t *testing.T) {
 		out := confirmed(t, m, []tool.Tool{fake}, guards.ConfirmOptions{Approver: script, Tools: []string{"pay"}, AlwaysArgs: []string{"to"}})
 		require.NoError(t, out.err)
 		require.Equal(t, []map[string]any{{"to": "Acme"}, {"to": "Acme", "amount": 2.0}}, fake.Calls())
-		require.Len(t, script.Questions(), 3)
-		require.Equal(t, map[string]any{"to": "Acme", "To": "Mallory"}, script.Questions()[1].Always)
+		require.Len(t, script.Questions(), 2, "of two names that differ in case alone nobody is asked")
+		require.Equal(t, map[string]any{"TO": "Mallory"}, script.Questions()[1].Always)
 	})
 	t.Run("an argument that is named in another case", func(t *testing.T) {
 		fake := callbackstest.Tool("pay")

@@ -10,7 +10,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/internal/fold"
 	"github.com/gardefou/gardefou/internal/text"
 )
 
@@ -174,7 +174,7 @@ func (c *confirm) bound(args map[string]any) map[string]any {
 	}
 	part := maps.Clone(args)
 	maps.DeleteFunc(part, func(key string, _ any) bool {
-		return !slices.ContainsFunc(c.o.AlwaysArgs, func(name string) bool { return strings.EqualFold(key, name) })
+		return !slices.ContainsFunc(c.o.AlwaysArgs, func(name string) bool { return fold.Same(key, name) })
 	})
 	return part
 }

@@ -4,6 +4,7 @@
 package guards
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,6 +13,8 @@ import (
 	"strconv"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/gardefou/gardefou/internal/fold"
 )
 
 // A schemaCheck returns what is wrong with arguments, by place.
@@ -56,6 +59,9 @@ func compileSchema(schema any) (schemaCheck, error) {
 		if err := json.Unmarshal(enc, &v); err != nil {
 			return []problem{{"/", "not JSON"}}
 		}
+		if at := foldNames(&root, v, ""); at != "" {
+			return []problem{{at, "two names that differ in case alone"}}
+		}
 		if err = compiled.Validate(v); err == nil {
 			return nil
 		}
@@ -64,6 +70,39 @@ func compileSchema(schema any) (schemaCheck, error) {
 		}
 		return []problem{{"/", complaint(err)}} // in a part that a reference names
 	}, nil
+}
+
+// foldNames gives the keys of v the names under which the schema has them, where they differ
+// in case alone: encoding/json takes them for the same. It returns where two keys are.
+func foldNames(s *jsonschema.Schema, v any, at string) string {
+	if s == nil {
+		return ""
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, sub := range s.Properties {
+			switch keys := fold.Keys(v, name); len(keys) {
+			case 0:
+				continue
+			case 1:
+				value := v[keys[0]]
+				delete(v, keys[0])
+				v[name] = value
+			default:
+				return cmp.Or(at, "/")
+			}
+			if twice := foldNames(sub, v[name], at+"/"+name); twice != "" {
+				return twice
+			}
+		}
+	case []any:
+		for i, e := range v {
+			if twice := foldNames(s.Items, e, at+"/"+strconv.Itoa(i)); twice != "" {
+				return twice
+			}
+		}
+	}
+	return ""
 }
 
 // knownTypes refuses what no value can ever be; the validator lets it stand.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/internal/fold"
 	"github.com/gardefou/gardefou/internal/text"
 )
 
@@ -136,8 +136,8 @@ func (s *scope) beforeTool(ctx agent.Context, t tool.Tool, args map[string]any) 
 		return nil, err
 	}
 	given := false
-	for _, key := range slices.Sorted(maps.Keys(args)) {
-		if !strings.EqualFold(key, s.o.Arg) || args[key] == nil {
+	for _, key := range fold.Keys(args, s.o.Arg) {
+		if args[key] == nil {
 			continue
 		}
 		given = true

@@ -124,7 +124,7 @@ func TestARunIsNotStoppedBeforeItsToolsHaveAnswered(t *testing.T) {
 		for name, guarded := range map[string]bool{"guarded": true, "unguarded": false} {
 			t.Run(fmt.Sprint(form, " ", name), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					var stop, once = make(chan struct{}), sync.Once{}
+					stop, once := make(chan struct{}), sync.Once{}
 					slow := callbackstest.ToolFunc("slow", func(ctx agent.Context, _ map[string]any) (map[string]any, error) {
 						once.Do(func() { close(stop) })
 						return map[string]any{"result": "done"}, later(ctx)

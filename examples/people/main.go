@@ -27,9 +27,9 @@ func main() { buy(os.Stdin, os.Stdout) }
 
 func buy(in io.Reader, out io.Writer) {
 	pay := func(n float64) callbackstest.Turn { return callbackstest.Call("pay", map[string]any{"amount": n}) }
-	dear := func(s callbacks.Step) bool { amount, ok := s.Args["amount"].(float64); return !ok || amount > 100 }
+	dear := func(s callbacks.Step) bool { amount, ok := s.Arg("amount").(float64); return !ok || amount > 100 }
 	save := func(_ context.Context, s callbacks.Step) error {
-		_, err := fmt.Fprintln(out, "restore point before", s.Tool, s.Args["amount"])
+		_, err := fmt.Fprintln(out, "restore point before", s.Tool, s.Arg("amount"))
 		return err
 	}
 	buyer, err := callbacks.New(

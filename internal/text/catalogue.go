@@ -32,6 +32,7 @@ const (
 	ArgOneOf    Key = "guards.arg.one_of"
 	ArgCustom   Key = "guards.arg.custom"
 	ArgNotValid Key = "guards.arg.not_valid"
+	ArgTwice    Key = "guards.arg.twice"
 
 	BudgetCallsRun   Key = "guards.budget.calls.run"
 	BudgetCallsAgent Key = "guards.budget.calls.agent"
@@ -68,6 +69,7 @@ var catalogue = map[Key]entry{
 	ArgOneOf:    {"invalid %s: one of %s expected, got %s", "%s invalide : une valeur parmi %s attendue, reçu %s"},
 	ArgCustom:   {"invalid %s: %s, got %s", "%s invalide : %s, reçu %s"},
 	ArgNotValid: {"not valid", "non valable"},
+	ArgTwice:    {"two argument names differ in case alone: give each argument once, under its declared name", "deux noms d'arguments ne diffèrent que par la casse : donnez chaque argument une fois, sous son nom déclaré"},
 
 	BudgetCallsRun:   {"Model call budget exceeded: run stopped.", "Budget d'appels au modèle dépassé : traitement interrompu."},
 	BudgetCallsAgent: {"Model call budget exceeded: agent ended.", "Budget d'appels au modèle dépassé : agent arrêté."},
