@@ -130,16 +130,9 @@ func (m *masker) afterTool(ctx agent.Context, _ tool.Tool, _, result map[string]
 	if err != nil {
 		return nil, m.errorText(r, err)
 	}
-	masked, counts, err := r.Value(result)
-	if err != nil {
+	clean, err := r.Map(result)
+	if err != nil || reflect.ValueOf(clean).Pointer() == reflect.ValueOf(result).Pointer() {
 		return nil, err
-	}
-	if counts == nil {
-		return nil, nil
-	}
-	clean, ok := masked.(map[string]any)
-	if !ok {
-		return nil, redact.ErrOpaque
 	}
 	clear(result)
 	for k, v := range clean {

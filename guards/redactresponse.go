@@ -146,8 +146,8 @@ func maskedShape[T any](r *redact.Redactor, v *T) (*T, error) {
 	if v == nil {
 		return nil, nil
 	}
-	masked, counts, err := r.Value(v)
-	if err != nil || counts == nil {
+	masked, _, err := r.Value(v)
+	if err != nil || masked == any(v) {
 		return v, err
 	}
 	enc, err := json.Marshal(masked)

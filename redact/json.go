@@ -65,9 +65,11 @@ func (w *walker) literals(s string, nesting int) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			now, err := w.string(was, nesting)
-			if err != nil {
-				return "", err
+			now, swapped := w.swaps[was]
+			if !swapped {
+				if now, err = w.string(was, nesting); err != nil {
+					return "", err
+				}
 			}
 			if now != was {
 				literal, err := quote(now)

@@ -118,9 +118,20 @@ func (v *Vault) Reveal(s string) (string, error) {
 // it walks as [Redactor.Value] does. A value it can't look into is an
 // [ErrOpaque].
 func (v *Vault) RevealValue(value any) (any, error) {
-	w := walker{text: v.Reveal, opaque: func() (any, error) { return nil, ErrOpaque }}
+	w := walker{by: revealing{v}, binary: true}
 	return w.value(value)
 }
+
+type revealing struct{ v *Vault }
+
+func (x revealing) text(s string) (string, error) { return x.v.Reveal(s) }
+
+func (x revealing) finds(s string) bool {
+	out, err := x.v.Reveal(s)
+	return err != nil || out != s
+}
+
+func (revealing) opaque() (any, error) { return nil, ErrOpaque }
 
 // Len is the number of values kept.
 func (v *Vault) Len() int {
@@ -145,14 +156,19 @@ func (v *Vault) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 // value, "[IBAN]" for [IBAN:tok-k7q2xmba-3]: for what was stored and is used again when
 // its vault is gone. A value it can't look into is an [ErrOpaque].
 func ForgetTokens(value any) (any, error) {
-	w := walker{
-		text: func(s string) (string, error) {
-			return tokenForm.ReplaceAllStringFunc(s, func(token string) string {
-				name, _, _ := strings.Cut(token, ":")
-				return name + "]"
-			}), nil
-		},
-		opaque: func() (any, error) { return nil, ErrOpaque },
-	}
+	w := walker{by: forgetting{}, binary: true}
 	return w.value(value)
 }
+
+type forgetting struct{}
+
+func (forgetting) text(s string) (string, error) {
+	return tokenForm.ReplaceAllStringFunc(s, func(token string) string {
+		name, _, _ := strings.Cut(token, ":")
+		return name + "]"
+	}), nil
+}
+
+func (forgetting) finds(s string) bool { return tokenForm.MatchString(s) }
+
+func (forgetting) opaque() (any, error) { return nil, ErrOpaque }
