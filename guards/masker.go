@@ -26,20 +26,24 @@ var vaultKey = callbacks.NewKey(redact.NewVault)
 
 // hider is what one guard puts tokens with in one Run.
 type hider struct {
-	once sync.Once
-	r    *redact.Redactor
+	once       sync.Once
+	whole, cut *redact.Redactor
 }
 
 // hider returns the redactor that fills the vault of ctx's Run.
-func (m *masker) hider(ctx context.Context) *redact.Redactor {
+func (m *masker) hider(ctx context.Context, e redact.Ending) *redact.Redactor {
 	h := m.hiders.Of(ctx)
 	h.once.Do(func() {
 		o := m.tokens
 		o.Vault = vaultKey.Of(ctx)
 		// newMasker has tried these options.
-		h.r = redact.Must(redact.New(o))
+		h.whole = redact.Must(redact.New(o))
+		h.cut = h.whole.Ending(redact.CutOff)
 	})
-	return h.r
+	if e == redact.CutOff {
+		return h.cut
+	}
+	return h.whole
 }
 
 func newMasker(o RedactOptions) (*masker, error) {

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/internal/artifactname"
 	"github.com/gardefou/gardefou/redact"
 )
 
@@ -47,6 +48,11 @@ type RedactOptions struct {
 // The guards of this package judge, and show to people, the values; other hooks see
 // tokens and look behind them with [RevealArgs]. The condition of a [callbacks.When] sees
 // tokens and can't.
+//
+// What a tool does beside its result is masked too: what it writes into state and the
+// confirmations it asks for. Where an answer breaks off, at a limit of tokens say, what may
+// be the beginning of a value at its end is masked like one; an answer that doesn't say that
+// it is complete (the reason STOP) counts as broken off.
 //
 // On an agent it stands in the model wrapper and masks streams without waiting for
 // their end; the tail it holds back comes as one more chunk. As a plugin it also
@@ -124,7 +130,7 @@ var redactEN = redact.Must(redact.New(redact.Options{Language: "en"}))
 // next guard sees it masked.
 func (m *masker) afterTool(ctx agent.Context, _ tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
 	r := m.redactor(contextOf(ctx))
-	if maskErr := maskState(ctx, r); maskErr != nil {
+	if maskErr := maskActionsOf(ctx, r); maskErr != nil {
 		return nil, maskErr
 	}
 	if err != nil {
@@ -141,17 +147,13 @@ func (m *masker) afterTool(ctx agent.Context, _ tool.Tool, _, result map[string]
 	return nil, nil
 }
 
-// maskState masks what the tool wrote into state; the actions are those of this call.
-func maskState(ctx agent.Context, r *redact.Redactor) error {
+// maskActionsOf masks what the tool did beside its result: state, confirmations that it
+// asks for, names of artifacts. The actions are those of this call.
+func maskActionsOf(ctx agent.Context, r *redact.Redactor) error {
 	if ctx == nil || ctx.Actions() == nil {
 		return nil
 	}
-	state, err := r.Map(ctx.Actions().StateDelta)
-	if err != nil {
-		return err
-	}
-	ctx.Actions().StateDelta = state
-	return nil
+	return maskActions(r, artifactname.Of(ctx), ctx.Actions())
 }
 
 // errorText refuses an error whose text for the model holds a value.
@@ -169,7 +171,7 @@ func (m *masker) errorText(r *redact.Redactor, err error) error {
 
 // response masks a response whose text has not been masked chunk by chunk; the chain owns it.
 func (m *masker) response(ctx context.Context, resp *model.LLMResponse) error {
-	return maskResponse(m.redactor(ctx), m.calls(ctx), resp)
+	return maskResponse(m.redactor(ctx), m.calls(ctx, resp), resp)
 }
 
 // onUserMessage returns a masked copy, or nil where there is nothing to mask: after an
@@ -179,11 +181,11 @@ func (m *masker) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) 
 		return nil, nil
 	}
 	r := m.redactor(ctx)
-	masked, err := maskedContent(r, callMask{args: r.Map, id: r.String}, msg)
+	masked, err := maskedContent(&fieldMask{r, callMask{args: r.Map, id: r.String}}, msg)
 	if err != nil {
 		return nil, err
 	}
-	maskContent(r, masked)
+	maskContent(r, r, masked)
 	if reflect.DeepEqual(masked, msg) {
 		return nil, nil
 	}

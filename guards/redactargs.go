@@ -16,12 +16,12 @@ import (
 	"github.com/gardefou/gardefou/redact"
 )
 
-// calls puts tokens in place of the values in calls.
-func (m *masker) calls(ctx context.Context) callMask {
+// calls puts tokens in place of the values in the calls of a response.
+func (m *masker) calls(ctx context.Context, resp *model.LLMResponse) callMask {
 	if m.keepArgs {
 		return callMask{args: func(args map[string]any) (map[string]any, error) { return args, nil }, id: m.redactor(ctx).String}
 	}
-	return callMask{args: m.hider(ctx).Map, id: m.hider(ctx).String}
+	return callMask{args: m.hider(ctx, endingOf(resp)).Map, id: m.hider(ctx, redact.Complete).String}
 }
 
 // RevealArgs returns the arguments of a call as the tool will see them: with the values
@@ -59,7 +59,7 @@ func unavailable(ctx context.Context, err error) *callbacks.Refusal {
 	return callbacks.Deny(CodeValueUnavailable, text.Get(langOf(ctx), text.ValueUnavailable)).WithCause(err)
 }
 
-// wrapTool gives the tool the values, and nobody before it.
+// revealingTool gives the tool the values, and nothing before it.
 func revealingTool(t tool.Tool) tool.Tool {
 	switch inner := t.(type) {
 	case streamingTool:

@@ -4,12 +4,11 @@
 package guards
 
 import (
-	"maps"
-	"slices"
-	"strconv"
+	"reflect"
+
+	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/session"
-	"google.golang.org/adk/v2/tool/toolconfirmation"
 
 	"github.com/gardefou/gardefou/redact"
 )
@@ -34,68 +33,35 @@ func MaskEvent(r *redact.Redactor, ev *session.Event) error {
 		ev.Actions.StateDelta, ev.Actions.ArtifactDelta = nil, nil
 	}
 	labels := callMask{args: r.Map, id: r.String}
-	if err := maskResponse(r, labels, &ev.LLMResponse); err != nil {
+	end := r
+	if ev.Content == nil || ev.Content.Role != genai.RoleUser { // what people say and tools return is all there
+		end = r.Ending(endingOf(&ev.LLMResponse))
+	}
+	if err := maskSaid(r, end, labels, &ev.LLMResponse); err != nil {
 		return err
 	}
-	if err := maskActions(r, &ev.Actions); err != nil {
+	if err := maskActions(r, nil, &ev.Actions); err != nil {
 		return err
 	}
-	ids := slices.Clone(ev.LongRunningToolIDs)
-	for i, id := range ids {
-		ids[i] = r.String(id)
-	}
-	ev.LongRunningToolIDs = ids
-	if q := ev.RequestedInput; q != nil {
-		c := *q
-		c.Message = r.String(q.Message)
-		var err error
-		if c.Payload, _, err = r.Value(q.Payload); err != nil {
-			return err
-		}
-		ev.RequestedInput = &c
-	}
-	if ev.Output != nil {
-		masked, _, err := r.Value(ev.Output)
-		if err != nil {
-			return err
-		}
-		ev.Output = masked
-	}
-	return nil
+	m := &fieldMask{r, labels}
+	return m.fields(reflect.ValueOf(ev).Elem(), eventFieldsApart...)
 }
 
+// eventFieldsApart are masked before, or are what ADK finds its way by: names that the
+// program gives its agents and nodes, and ids that ADK makes.
+var eventFieldsApart = []string{"LLMResponse", "Actions", "ID", "InvocationID", "Branch", "IsolationScope", "Author", "Routes", "NodeInfo"}
+
 // maskActions masks the keys of state, the names of artifacts and the ids of calls too.
-// Names that become one label are numbered.
-func maskActions(r *redact.Redactor, a *session.EventActions) error {
-	state, err := r.Map(a.StateDelta)
-	if err != nil {
-		return err
-	}
-	a.StateDelta = state
-	if len(a.ArtifactDelta) > 0 {
+// Names that become one label are numbered. artifact, unless nil, renames artifacts in
+// place of labels.
+func maskActions(r *redact.Redactor, artifact func(string) string, a *session.EventActions) error {
+	if artifact != nil && len(a.ArtifactDelta) > 0 {
 		versions := make(map[string]int64, len(a.ArtifactDelta))
-		for _, name := range slices.Sorted(maps.Keys(a.ArtifactDelta)) {
-			masked := r.String(name)
-			for i := 2; ; i++ {
-				if _, taken := versions[masked]; !taken {
-					break
-				}
-				masked = r.String(name) + " " + strconv.Itoa(i)
-			}
-			versions[masked] = a.ArtifactDelta[name]
+		for name, version := range a.ArtifactDelta {
+			versions[artifact(name)] = version
 		}
 		a.ArtifactDelta = versions
 	}
-	if len(a.RequestedToolConfirmations) > 0 {
-		asked := make(map[string]toolconfirmation.ToolConfirmation, len(a.RequestedToolConfirmations))
-		for id, c := range a.RequestedToolConfirmations {
-			c.Hint = r.String(c.Hint)
-			if c.Payload, _, err = r.Value(c.Payload); err != nil {
-				return err
-			}
-			asked[r.String(id)] = c
-		}
-		a.RequestedToolConfirmations = asked
-	}
-	return nil
+	m := &fieldMask{r, callMask{args: r.Map, id: r.String}}
+	return m.fields(reflect.ValueOf(a).Elem())
 }

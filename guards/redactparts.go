@@ -15,8 +15,9 @@ import (
 
 // maskContent masks the text of a content the caller owns down to its parts. Text is one,
 // and thoughts are one, whatever stands between their parts: ADK joins text over calls and
-// thoughts where it makes an output of it.
-func maskContent(r *redact.Redactor, c *genai.Content) {
+// thoughts where it makes an output of it. Where it may have been cut off, end is the
+// redactor for that, otherwise r.
+func maskContent(r, end *redact.Redactor, c *genai.Content) {
 	if c == nil {
 		return
 	}
@@ -30,24 +31,27 @@ func maskContent(r *redact.Redactor, c *genai.Content) {
 			said = append(said, p)
 		}
 	}
-	maskParts(r, said)
-	maskParts(r, thought)
+	maskParts(r, end, said)
+	maskParts(r, end, thought)
 }
 
 func isText(p *genai.Part) bool { return p != nil && p.Text != "" }
 
 // span is a stretch of several parts' joined text, and the value in it to label.
-type span struct{ start, end, from, to int }
+type span struct {
+	start, end, from, to int
+	kind                 redact.Type
+}
 
 // maskParts masks text parts that follow each other: values that are cut over parts,
 // which only the joined text shows, and values that stand whole in one part although
 // the next begins right behind them, which only the part shows.
-func maskParts(r *redact.Redactor, parts []*genai.Part) {
+func maskParts(r, end *redact.Redactor, parts []*genai.Part) {
 	switch len(parts) {
 	case 0:
 		return
 	case 1:
-		parts[0].Text = r.String(parts[0].Text)
+		parts[0].Text = end.String(parts[0].Text)
 		return
 	}
 	var sb strings.Builder
@@ -59,10 +63,10 @@ func maskParts(r *redact.Redactor, parts []*genai.Part) {
 	add := func(found []redact.Finding, offset int) {
 		for _, f := range found {
 			s, e := f.Start+offset, f.End+offset
-			spans = append(spans, span{s, e, s, e})
+			spans = append(spans, span{s, e, s, e, f.Type})
 		}
 	}
-	add(r.Find(joined), 0)
+	add(end.Find(joined), 0)
 	at := 0
 	for _, p := range parts {
 		add(r.Find(p.Text), at)
@@ -71,7 +75,14 @@ func maskParts(r *redact.Redactor, parts []*genai.Part) {
 	if len(spans) == 0 {
 		return
 	}
-	replace(parts, joined, merged(spans), func(value string) string { return r.String(value) })
+	replace(parts, joined, merged(spans), func(s span) string {
+		value := joined[s.from:s.to]
+		if label := end.String(value); label != value {
+			return label
+		}
+		// What stands before it said what it is.
+		return "[" + string(s.kind) + "]"
+	})
 }
 
 // merged joins spans that overlap and keeps the longest value of each for its label.
@@ -86,7 +97,7 @@ func merged(spans []span) []span {
 		}
 		last.end = max(last.end, s.end)
 		if s.to-s.from > last.to-last.from {
-			last.from, last.to = s.from, s.to
+			last.from, last.to, last.kind = s.from, s.to, s.kind
 		}
 	}
 	return out
@@ -94,7 +105,7 @@ func merged(spans []span) []span {
 
 // replace puts each span's label into the part where the span begins and takes the rest
 // of it out of the parts behind.
-func replace(parts []*genai.Part, joined string, spans []span, label func(string) string) {
+func replace(parts []*genai.Part, joined string, spans []span, label func(span) string) {
 	at := 0
 	for _, p := range parts {
 		end := at + len(p.Text)
@@ -108,7 +119,7 @@ func replace(parts []*genai.Part, joined string, spans []span, label func(string
 			s := spans[i]
 			if s.start >= pos {
 				sb.WriteString(joined[pos:s.start])
-				sb.WriteString(label(joined[s.from:s.to]))
+				sb.WriteString(label(s))
 			}
 			pos = min(s.end, end)
 		}

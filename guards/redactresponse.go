@@ -4,10 +4,9 @@
 package guards
 
 import (
-	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"google.golang.org/genai"
 
@@ -22,143 +21,57 @@ type callMask struct {
 	id   func(string) string
 }
 
+// endingOf says whether what a model said is all there. It is where it says so: any other
+// reason than STOP, and none, may mean that it breaks off.
+func endingOf(resp *model.LLMResponse) redact.Ending {
+	if resp.FinishReason == genai.FinishReasonStop && resp.ErrorCode == "" && !resp.Interrupted {
+		return redact.Complete
+	}
+	return redact.CutOff
+}
+
 // maskResponse masks what a model's response holds, by replacing it in resp. The text of a
 // chunk is left: a value cut over two can't be seen in one.
 func maskResponse(r *redact.Redactor, calls callMask, resp *model.LLMResponse) error {
+	end := r.Ending(endingOf(resp))
+	return maskSaid(r, end, calls, resp)
+}
+
+// maskSaid is maskResponse with the redactor for texts that end as these do.
+func maskSaid(r, end *redact.Redactor, calls callMask, resp *model.LLMResponse) error {
+	m := &fieldMask{end, calls}
 	if resp.Content != nil {
-		c, err := maskedContent(r, calls, resp.Content)
+		c, err := maskedContent(m, resp.Content)
 		if err != nil {
 			return err
 		}
 		if !resp.Partial {
-			maskContent(r, c)
+			maskContent(r, end, c)
 		}
 		if resp.Partial || textOf(c) != textOf(resp.Content) {
 			resp.LogprobsResult = nil // it repeats the text, token by token
 		}
 		resp.Content = c
 	}
-	meta, err := r.Map(resp.CustomMetadata)
-	if err != nil {
-		return err
-	}
-	resp.CustomMetadata = meta
-	if resp.CitationMetadata, err = maskedShape(r, resp.CitationMetadata); err != nil {
-		return err
-	}
-	if resp.GroundingMetadata, err = maskedShape(r, resp.GroundingMetadata); err != nil {
-		return err
-	}
-	for _, t := range []**genai.Transcription{&resp.InputTranscription, &resp.OutputTranscription} {
-		*t = maskedTranscription(r, *t)
-	}
-	resp.ErrorMessage = r.String(resp.ErrorMessage)
-	return nil
+	return m.fields(reflect.ValueOf(resp).Elem(), "Content")
 }
 
 // maskedContent returns a copy of c with everything but its text masked, down to its parts
 // the caller's own. c is not nil.
-func maskedContent(r *redact.Redactor, calls callMask, c *genai.Content) (*genai.Content, error) {
+func maskedContent(m *fieldMask, c *genai.Content) (*genai.Content, error) {
 	out := *c
 	out.Parts = slices.Clone(c.Parts)
 	for i, p := range c.Parts {
-		masked, err := maskPart(r, calls, p)
-		if err != nil {
+		if p == nil {
+			continue
+		}
+		cp := *p
+		if err := m.fields(reflect.ValueOf(&cp).Elem(), "Text", "ThoughtSignature"); err != nil {
 			return nil, err
 		}
-		out.Parts[i] = masked
+		out.Parts[i] = &cp
 	}
-	return &out, nil
-}
-
-// maskPart returns a copy of p with everything but its text masked.
-func maskPart(r *redact.Redactor, calls callMask, p *genai.Part) (*genai.Part, error) {
-	if p == nil {
-		return nil, nil
-	}
-	cp := *p
-	if b := p.InlineData; b != nil {
-		c := *b
-		if masked := r.String(string(b.Data)); utf8.Valid(b.Data) && masked != string(b.Data) {
-			c.Data = []byte(masked)
-		}
-		c.DisplayName = r.String(b.DisplayName)
-		cp.InlineData = &c
-	}
-	if f := p.FileData; f != nil {
-		c := *f
-		c.DisplayName, c.FileURI = r.String(f.DisplayName), r.String(f.FileURI)
-		cp.FileData = &c
-	}
-	if x := p.ExecutableCode; x != nil {
-		c := *x
-		c.Code = r.String(x.Code)
-		cp.ExecutableCode = &c
-	}
-	if x := p.CodeExecutionResult; x != nil {
-		c := *x
-		c.Output = r.String(x.Output)
-		cp.CodeExecutionResult = &c
-	}
-	cp.AudioTranscription = maskedTranscription(r, p.AudioTranscription)
-	var err error
-	if cp.PartMetadata, err = r.Map(p.PartMetadata); err != nil {
-		return nil, err
-	}
-	if cp.ToolCall, err = maskedShape(r, p.ToolCall); err != nil {
-		return nil, err
-	}
-	if cp.ToolResponse, err = maskedShape(r, p.ToolResponse); err != nil {
-		return nil, err
-	}
-	if fr := p.FunctionResponse; fr != nil {
-		c := *fr
-		c.ID, c.Name = calls.id(fr.ID), r.String(fr.Name)
-		if c.Response, err = r.Map(fr.Response); err != nil {
-			return nil, err
-		}
-		cp.FunctionResponse = &c
-	}
-	if fc := p.FunctionCall; fc != nil {
-		c := *fc
-		c.ID, c.Name = calls.id(fc.ID), r.String(fc.Name)
-		c.PartialArgs = nil // pieces that can't be looked into alone; the whole comes in Args
-		if c.Args, err = calls.args(fc.Args); err != nil {
-			return nil, err
-		}
-		cp.FunctionCall = &c
-	}
-	return &cp, nil
-}
-
-func maskedTranscription(r *redact.Redactor, t *genai.Transcription) *genai.Transcription {
-	if t == nil {
-		return nil
-	}
-	c := *t
-	c.Text = r.String(t.Text)
-	return &c
-}
-
-// maskedShape masks what has a JSON shape and returns it in its own type, v itself where
-// nothing is found.
-func maskedShape[T any](r *redact.Redactor, v *T) (*T, error) {
-	if v == nil {
-		return nil, nil
-	}
-	masked, _, err := r.Value(v)
-	if err != nil || masked == any(v) {
-		return v, err
-	}
-	enc, err := json.Marshal(masked)
-	if err != nil {
-		return nil, redact.ErrOpaque
-	}
-	var out T
-	if err := json.Unmarshal(enc, &out); err != nil {
-		return nil, redact.ErrOpaque
-	}
-	return &out, nil
+	return &out, m.fields(reflect.ValueOf(&out).Elem(), "Parts")
 }
 
 // textOf is the text of all parts, thoughts among them.

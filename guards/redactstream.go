@@ -41,13 +41,15 @@ func (c *chunkMasker) chunk(resp *model.LLMResponse) {
 	}
 }
 
-// rest returns what is still held back as one more chunk, or nil.
+// rest returns what is still held back of an answer that ends like this, as one more chunk,
+// or nil.
 func (c *chunkMasker) rest(like *model.LLMResponse) *model.LLMResponse {
+	end := endingOf(like)
 	var parts []*genai.Part
-	if t := c.thought.Close(redact.Complete); t != "" {
+	if t := c.thought.Close(end); t != "" {
 		parts = append(parts, &genai.Part{Text: t, Thought: true})
 	}
-	if t := c.text.Close(redact.Complete); t != "" {
+	if t := c.text.Close(end); t != "" {
 		parts = append(parts, &genai.Part{Text: t})
 	}
 	if parts == nil {
@@ -71,6 +73,7 @@ func (mm *maskedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 		var chunks *chunkMasker
 		for resp, err := range mm.LLM.GenerateContent(ctx, req, stream) {
 			if err != nil || resp == nil {
+				chunks = nil // what is held back may be half a value
 				if !yield(resp, err) {
 					return
 				}
@@ -82,7 +85,7 @@ func (mm *maskedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 					chunks = newChunkMasker(r)
 				}
 				chunks.chunk(resp)
-				if err := maskResponse(r, mm.m.calls(ctx), resp); err != nil {
+				if err := maskResponse(r, mm.m.calls(ctx, resp), resp); err != nil {
 					if !yield(nil, err) {
 						return
 					}
@@ -108,6 +111,11 @@ func (mm *maskedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 			}
 			if !yield(resp, err) {
 				return
+			}
+		}
+		if chunks != nil { // nothing said that it is complete
+			if rest := chunks.rest(&model.LLMResponse{}); rest != nil {
+				yield(rest, nil)
 			}
 		}
 	}

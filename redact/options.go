@@ -68,6 +68,7 @@ type Redactor struct {
 	maxLine    int
 	strategies map[Type]Strategy
 	blocking   bool // some strategy is Block
+	cut        bool // texts break off
 	onFailure  func(*PatternError)
 	onReplace  func(Type)
 	words      *words

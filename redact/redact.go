@@ -45,8 +45,24 @@ func (r *Redactor) String(s string) string {
 // there are none. It doesn't apply strategies.
 func (r *Redactor) Find(s string) []Finding { return r.find(nil, s) }
 
+// Ending returns the redactor for texts that end as e says: r itself for texts that are
+// all there, and for those that break off one that takes what may be the beginning of a
+// value at the end of a text for one. Streams say their ending when they are closed.
+func (r *Redactor) Ending(e Ending) *Redactor {
+	if r.cut == (e == CutOff) {
+		return r
+	}
+	other := *r
+	other.cut = e == CutOff
+	return &other
+}
+
 func (r *Redactor) find(dst []Finding, s string) []Finding {
-	dst, _, _ = r.scan(dst, s, 0, whole)
+	end := whole
+	if r.cut {
+		end = cutOff
+	}
+	dst, _, _ = r.scan(dst, s, 0, end)
 	if len(r.patterns) > 0 {
 		dst, _ = r.scanLines(dst, s, 0, true)
 	}

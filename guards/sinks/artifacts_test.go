@@ -97,9 +97,12 @@ func TestArtifactNamesOutliveTheirProcess(t *testing.T) {
 }
 
 // The event says under which name an artifact can be loaded, and neither it nor the state
-// has a key with a value in it: with sinks, and with Redact alone.
+// has a key with a value in it: with sinks, also where Redact stands on the agent, and with
+// Redact alone.
 func TestEventsNameArtifactsByTheirPseudonyms(t *testing.T) {
-	for _, alone := range []bool{false, true} {
+	for form, has := range map[string]struct{ sinks, plugin, agent bool }{
+		"sinks": {sinks: true}, "sinks and agent": {sinks: true, agent: true}, "plugin": {plugin: true}, "agent": {agent: true},
+	} {
 		save := callbackstest.ToolFunc("save", func(ctx agent.Context, _ map[string]any) (map[string]any, error) {
 			for _, name := range people {
 				if _, err := ctx.Artifacts().Save(ctx, name, genai.NewPartFromText("x")); err != nil {
@@ -111,15 +114,20 @@ func TestEventsNameArtifactsByTheirPseudonyms(t *testing.T) {
 			}
 			return map[string]any{"ok": true}, nil
 		})
-		a, err := llmagent.New(llmagent.Config{Name: "a", Model: callbackstest.Script(callbackstest.Call("save", nil), callbackstest.Say("done")), Tools: []tool.Tool{save}})
+		cfg := llmagent.Config{Name: "a", Model: callbackstest.Script(callbackstest.Call("save", nil), callbackstest.Say("done")), Tools: []tool.Tool{save}}
+		a, err := llmagent.New(cfg)
+		if has.agent {
+			a, err = callbacks.New(guards.Redact()).NewAgent(cfg)
+		}
 		require.NoError(t, err)
 		sessions, files := session.InMemoryService(), artifact.InMemoryService()
 		rc := runner.Config{AppName: "app", Agent: a, SessionService: sessions, ArtifactService: files, AutoCreateSession: true}
-		if alone {
+		if has.plugin {
 			p, err := callbacks.New(guards.Redact()).Plugin("redact")
 			require.NoError(t, err)
 			rc.PluginConfig.Plugins = append(rc.PluginConfig.Plugins, p)
-		} else {
+		}
+		if has.sinks {
 			rc, err = sinks.Wrap(rc)
 			require.NoError(t, err)
 		}
@@ -146,14 +154,14 @@ func TestEventsNameArtifactsByTheirPseudonyms(t *testing.T) {
 			require.NotContains(t, k, "@example.com")
 			require.NotContains(t, v, "@example.com")
 		}
-		require.Len(t, delta, len(people), "each file has its own name")
+		require.Len(t, delta, len(people), "%s: each file has its own name", form)
 		require.Equal(t, len(people), keys, "each key stays one")
-		if alone {
-			continue // the store is somebody else's
+		if !has.sinks {
+			continue // the store is another's
 		}
 		for name := range delta {
 			_, err := rc.ArtifactService.Load(t.Context(), &artifact.LoadRequest{AppName: "app", UserID: "u", SessionID: "s", FileName: name})
-			require.NoError(t, err, name)
+			require.NoError(t, err, "%s: %s", form, name)
 		}
 	}
 }

@@ -9,10 +9,13 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 
+	"google.golang.org/genai"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/session"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/internal/artifactname"
 	"github.com/gardefou/gardefou/redact"
 )
 
@@ -66,10 +69,15 @@ func (p *pseudonyms) event(ev *session.Event) {
 	}
 }
 
-// guard renames before Redact, which would put labels that no artifact has.
+// guard renames before Redact, which would put labels that no artifact has, also where that
+// stands on an agent.
 func (p *pseudonyms) guard() callbacks.Guard {
 	return callbacks.Guard{
 		Name: "artifact_names",
+		BeforeRun: func(ctx agent.InvocationContext) (*genai.Content, error) {
+			artifactname.Set(ctx, p.of)
+			return nil, nil
+		},
 		OnEvent: func(_ agent.InvocationContext, ev *session.Event) (*session.Event, error) {
 			p.event(ev)
 			return nil, nil
