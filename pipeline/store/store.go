@@ -60,6 +60,8 @@ var (
 	ErrNoRun = errors.New("no run is kept here")
 	// ErrInUse means that another process has the run open.
 	ErrInUse = errors.New("the run is in use by another process")
+	// ErrBegun means that the folder holds a run that was begun.
+	ErrBegun = errors.New("a run is kept here")
 )
 
 // version is of the format of run.json.
@@ -79,6 +81,8 @@ type Run struct {
 	Status string `json:"status,omitempty"`
 	// Attempts counts the times the run was begun or resumed.
 	Attempts int `json:"attempts"`
+	// Ended is when the last attempt ended; zero while one is under way, and after a crash.
+	Ended time.Time `json:"ended,omitzero"`
 }
 
 // A Store is the folder of one run, open in one process. Its sessions and Err are safe for
@@ -95,16 +99,28 @@ type Store struct {
 	failure error
 }
 
-// Create begins a run in dir, which it makes readable by its owner only. What is left of
-// an earlier run there is removed.
-func Create(dir string, r Run) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+// Create begins a run in dir, to which only its owner has access from then on. What is left
+// of an earlier run there is removed. The error matches [ErrInUse] where another process has
+// that run open, [ErrUnsafe] where the folder is another user's.
+func Create(dir string, r Run) (*Store, error) { return create(dir, r, true) }
+
+// CreateNew is [Create] for a folder that holds no run that was begun. The error matches
+// [ErrBegun] where it does.
+func CreateNew(dir string, r Run) (*Store, error) { return create(dir, r, false) }
+
+func create(dir string, r Run, replace bool) (*Store, error) {
+	if err := claim(dir); err != nil {
+		return nil, err
 	}
 	// A run that another process has open is not taken away from it.
 	lock, err := lockFolder(dir)
 	if err != nil {
 		return nil, err
+	}
+	if !replace {
+		if old, err := readRun(dir); !errors.Is(err, ErrNoRun) && (err != nil || old.Attempts > 0) {
+			return nil, errors.Join(fmt.Errorf("store: %s: %w", dir, ErrBegun), lock.Close())
+		}
 	}
 	for _, name := range []string{RunFile, SessionFile, SessionFile + "-wal", SessionFile + "-shm", SessionFile + "-journal"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -116,7 +132,7 @@ func Create(dir string, r Run) (*Store, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	s.lock = lock
-	r.Version, r.Attempts = version, 0
+	r.Version, r.Attempts, r.Ended = version, 0, time.Time{}
 	s.run = r
 	if err := s.save(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -124,12 +140,30 @@ func Create(dir string, r Run) (*Store, error) {
 	return s, nil
 }
 
-// Open opens the run that dir holds. The error matches [ErrNoRun] or [ErrInUse] where it
-// is one of these.
+// Read returns the run that dir holds, which may be under way, and changes nothing. The
+// error matches [ErrNoRun] or [ErrUnsafe] where it is one of these.
+func Read(dir string) (Run, error) {
+	if err := holdsRun(dir); err != nil {
+		return Run{}, err
+	}
+	return readRun(dir)
+}
+
+// holdsRun reports whether there is a run, and none that others could have written.
+func holdsRun(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, RunFile)); err != nil {
+		return runFileError(dir, err)
+	}
+	return private(dir)
+}
+
+// Open opens the run that dir holds. The error matches [ErrNoRun], [ErrInUse] or [ErrUnsafe]
+// where it is one of these: a run is believed, look-ups, answers and all, so one that others
+// could have written is not opened.
 func Open(dir string) (*Store, error) {
 	// A folder that holds no run gets no lock file.
-	if _, err := os.Stat(filepath.Join(dir, RunFile)); err != nil {
-		return nil, runFileError(dir, err)
+	if err := holdsRun(dir); err != nil {
+		return nil, err
 	}
 	// What is read before the folder is ours may be changed by who has it.
 	lock, err := lockFolder(dir)
@@ -170,8 +204,21 @@ func runFileError(dir string, err error) error {
 	return fmt.Errorf("store: %w", err)
 }
 
-// open opens the sessions alone. The file is locked as long as it is open.
+// open opens the sessions alone. The file is locked as long as it is open. It is its owner's
+// only, and so are the files that SQLite makes beside it, which get its mode.
 func open(dir string) (*Store, error) {
+	f, err := os.OpenFile(filepath.Join(dir, SessionFile), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the folder is the caller's to choose
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	for _, name := range []string{SessionFile, SessionFile + "-wal", SessionFile + "-shm", SessionFile + "-journal", RunFile, LockFile, LedgerFile} {
+		if err := tighten(filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
 	pragmas := url.Values{"_pragma": {"busy_timeout(200)", "locking_mode(EXCLUSIVE)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}
 	path := (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.Join(dir, SessionFile)}).EscapedPath(), RawQuery: pragmas.Encode()}).String()
 	db, err := sql.Open("sqlite", path)
@@ -224,7 +271,7 @@ func (s *Store) Begin(ctx context.Context, app, user string) (sessionID string, 
 		rec.add(got.Session.Events())
 	}
 	s.run.Attempts++
-	s.run.Status = ""
+	s.run.Status, s.run.Ended = "", time.Time{}
 	return s.sessionID(s.run.Attempts), rec, s.save()
 }
 
@@ -232,7 +279,7 @@ func (s *Store) sessionID(attempt int) string { return s.run.ID + "-" + strconv.
 
 // Finish records how the attempt ended.
 func (s *Store) Finish(status string) error {
-	s.run.Status = status
+	s.run.Status, s.run.Ended = status, time.Now().UTC().Truncate(time.Second)
 	return s.save()
 }
 
