@@ -167,7 +167,7 @@ func New(in Input) (Report, error) {
 		return Report{}, err
 	}
 	if in.Previous != nil {
-		if in.Previous.Subject.SIREN != subject.SIREN || in.Previous.Subject.LEI != subject.LEI || in.Previous.Subject.VAT != subject.VAT && subject.SIREN == "" {
+		if !in.Previous.Subject.Same(subject) {
 			return Report{}, fmt.Errorf("%w: the previous report is about another supplier", ErrReport)
 		}
 		r.Changes = changes(*in.Previous, r)

@@ -31,6 +31,18 @@ type Subject struct {
 	Notes      []Note   `json:"notes,omitempty"`
 }
 
+// Same reports whether two subjects are the same company: by SIREN where both have one, else
+// by LEI, else by VAT number, else by country and name. What only one of them has says
+// nothing: a company may have got its LEI since.
+func (s Subject) Same(o Subject) bool {
+	for _, id := range [][2]string{{s.SIREN, o.SIREN}, {s.LEI, o.LEI}, {s.VAT, o.VAT}} {
+		if id[0] != "" && id[1] != "" {
+			return id[0] == id[1]
+		}
+	}
+	return s.Country == o.Country && Fold(s.LegalName) == Fold(o.LegalName)
+}
+
 // MatchedOn says which registered text answered a name query.
 type MatchedOn string
 
