@@ -85,7 +85,7 @@ func TestBatchWithPartialReports(t *testing.T) {
 			require.Contains(t, file(t, dir, "999991011", runpage.IndexFile), "duediligence resume "+dir+"/999991011")
 
 			dead.Store(false)
-			alone := command(t, "resume", filepath.Join(dir, "999991029"), "--budget", "+1")
+			alone := command(t, "resume", filepath.Join(dir, "999991029"), "--base-url", s.URL, "--budget", "+1")
 			require.Equal(t, exitOK, alone.code, alone.stderr)
 			second := command(t, append(args, "2")...)
 			require.Equal(t, exitOK, second.code, second.stderr)

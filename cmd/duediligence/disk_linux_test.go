@@ -122,7 +122,7 @@ func TestAFullDiskSaysHowToGoOn(t *testing.T) {
 		}
 		require.Contains(t, r.stderr, again, free)
 		calls := len(s.Bodies())
-		resumed := command(t, "resume", dir)
+		resumed := command(t, resumeArgs(s.URL, dir)...)
 		if free < 480 { // there it is the disk that is too small
 			require.Equal(t, exitOK, resumed.code, "%d: %s", free, resumed.stderr)
 			require.Equal(t, whole.stdout, resumed.stdout)

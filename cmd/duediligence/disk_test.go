@@ -4,6 +4,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,10 +20,14 @@ import (
 // the command that writes the files, and it pays for nothing.
 func TestFilesThatCouldNotBeWritten(t *testing.T) {
 	t.Setenv("GEMINI_API_KEY", standin.Key)
-	s := standin.Gemini(t, offline.Model{}, nil)
 	dir := t.TempDir()
 	inTheWay := filepath.Join(dir, "report.md")
-	require.NoError(t, os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700))
+	s := standin.Gemini(t, offline.Model{}, func(n int, _ http.ResponseWriter, _ *http.Request, _ []byte) bool {
+		if n == 0 {
+			_ = os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700)
+		}
+		return false
+	})
 	r := command(t, runArgs(s.URL, dir, "--budget", "1")...)
 	require.Equal(t, exitFailed, r.code, r.stderr)
 	require.Contains(t, r.stderr, "report.md")
@@ -32,7 +37,7 @@ func TestFilesThatCouldNotBeWritten(t *testing.T) {
 	calls := len(s.Bodies())
 
 	require.NoError(t, os.RemoveAll(inTheWay))
-	again := command(t, "resume", dir)
+	again := command(t, resumeArgs(s.URL, dir)...)
 	require.Equal(t, exitOK, again.code, again.stderr)
 	require.Len(t, s.Bodies(), calls)
 	require.Equal(t, r.stdout, file(t, inTheWay))
@@ -47,7 +52,7 @@ func TestResumeWithAForeignJournal(t *testing.T) {
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, append(whole, "a note\n"...), 0o600))
-	r := command(t, "resume", dir)
+	r := command(t, resumeArgs(s.URL, dir)...)
 	require.Equal(t, exitRefused, r.code)
 	require.NotContains(t, r.stderr, "-o")
 	require.NotContains(t, r.stderr, "name another")
@@ -55,17 +60,17 @@ func TestResumeWithAForeignJournal(t *testing.T) {
 	require.Contains(t, r.stderr, "remove it to go on")
 	require.Len(t, s.Bodies(), calls)
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
-	require.Equal(t, exitOK, command(t, "resume", dir).code)
+	require.Equal(t, exitOK, command(t, resumeArgs(s.URL, dir)...).code)
 }
 
 // Nothing of what was answered is there any longer: that is said before it is paid again.
 func TestResumeWithoutItsSession(t *testing.T) {
 	dir := t.TempDir()
-	interrupted(t, 4, dir)
+	_, s := interrupted(t, 4, dir)
 	for _, name := range []string{"", "-wal", "-shm"} {
 		require.NoError(t, os.RemoveAll(filepath.Join(dir, store.Folder, store.SessionFile+name)))
 	}
-	r := command(t, "resume", dir)
+	r := command(t, resumeArgs(s.URL, dir)...)
 	require.Equal(t, exitOK, r.code, r.stderr)
 	require.Contains(t, r.stderr, "every call is made, and paid for, from the start")
 }
@@ -81,12 +86,12 @@ func TestResumeWithABudgetThatAddsNothing(t *testing.T) {
 	before := file(t, dir, store.Folder, ledgerName)
 	calls := len(s.Bodies())
 	for budget, want := range map[string]string{"0": "adds nothing", "+0": "adds nothing", "+0.00": "adds nothing", "0.001": "has spent or holds"} {
-		r := command(t, "resume", dir, "--budget", budget)
+		r := command(t, "resume", dir, "--base-url", s.URL, "--budget", budget)
 		require.Equal(t, exitRefused, r.code, "%s: %s", budget, r.stderr)
 		require.Contains(t, r.stderr, want)
 	}
 	require.Len(t, s.Bodies(), calls)
 	require.Equal(t, before, file(t, dir, store.Folder, ledgerName), "the account was not touched")
 	s.Dear = false
-	require.Equal(t, exitOK, command(t, "resume", dir, "--budget", "1").code)
+	require.Equal(t, exitOK, command(t, "resume", dir, "--base-url", s.URL, "--budget", "1").code)
 }

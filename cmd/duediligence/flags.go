@@ -21,6 +21,7 @@ import (
 	"github.com/gardefou/gardefou/pipeline/risk"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/store"
+	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
 type flags struct {
@@ -57,6 +58,7 @@ type flags struct {
 	format      string
 	out         string
 	fresh       bool
+	replace     bool
 	journal     string
 	journalSize int64
 	since       string
@@ -156,6 +158,15 @@ func (f *flags) previous() (*report.Report, error) {
 	if f.since == "" {
 		return nil, nil
 	}
+	if info, err := os.Stat(f.since); err == nil && info.IsDir() {
+		lang, err := f.language()
+		if err != nil {
+			return nil, err
+		}
+		if f.since, err = latestReport(f.since, lang); err != nil {
+			return nil, err
+		}
+	}
 	data, err := os.ReadFile(f.since)
 	if err != nil {
 		return nil, refuse("--since: %v", err)
@@ -165,6 +176,14 @@ func (f *flags) previous() (*report.Report, error) {
 		return nil, refuse("--since: %v", err)
 	}
 	return &r, nil
+}
+
+// checkSince refuses to compare with another supplier's report: no run could end with one.
+func (f *flags) checkSince(previous *report.Report, subject supplier.Subject, lang text.Lang) error {
+	if previous == nil || previous.Subject.Same(subject) {
+		return nil
+	}
+	return refuseIn(lang, text.SinceOther, f.since, previous.Subject.LegalName, subject.LegalName)
 }
 
 // sourceNames are the names --source-url knows.

@@ -34,7 +34,7 @@ func TestMoneyInFrench(t *testing.T) {
 		require.NotContains(t, seen, "%!")
 	}
 	for _, args := range [][]string{{"--budget", "0"}, {"--budget", "0.000001"}, {"--ledger", "memory"}} {
-		r := command(t, append([]string{"resume", dir}, args...)...)
+		r := command(t, resumeArgs(s.URL, dir, args...)...)
 		require.Equal(t, exitRefused, r.code)
 		require.Regexp(t, "n'ajoute rien|déjà dépensés|a été lancé avec", r.stderr)
 	}

@@ -119,7 +119,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if _, err := os.Stat("/proc/self"); err != nil {
 		t.Skip("no /proc here")
 	}
-	r := command(t, "-o", "/proc/self", "Transports Kervalec")
+	r := command(t, "-o", "/proc/nowhere", "Transports Kervalec")
 	require.Equal(t, exitRefused, r.code)
 	require.Contains(t, r.stderr, "-o:")
 	require.NotContains(t, r.stderr, "Subject:")

@@ -20,7 +20,8 @@ import (
 )
 
 const journalHelp = `Reads the journal of runs: the file of --journal, or that of an output folder, also where the
-run there was stopped before it wrote a report.
+run there was stopped before it wrote a report. A folder that holds several dossiers of a
+supplier stands for the journals of all, the oldest first.
 
 Every line of a journal carries the hash of the line before it. A journal that grew
 into several files (run.000001.jsonl, …, run.jsonl) is named by its last, or by its
@@ -40,7 +41,9 @@ func journalFiles(args []string) []string {
 		info, err := os.Stat(arg)
 		switch {
 		case err == nil && info.IsDir():
-			files = append(files, journal.Files(folderJournalPath(arg))...)
+			for _, path := range journalsIn(arg) {
+				files = append(files, journal.Files(path)...)
+			}
 		case len(args) == 1:
 			files = journal.Files(arg)
 		default:
@@ -78,7 +81,10 @@ inserted or moved, and whether it was cut.
 
 A chain can't show by itself that a journal was cut right after an earlier closing
 record or was written anew as a whole. Note the head that a run prints somewhere else
-and hand it to --head.
+and hand it to --head, with the folder of that very run.
+
+Where a folder holds several dossiers the journal of each is verified, and with --json each
+has a line.
 
 Exit codes: 0 whole; 1 faults were found; 2 the file can't be read.`,
 		Example: "  duediligence journal verify dossier/\n  duediligence journal verify runs.jsonl --head 42:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -94,28 +100,56 @@ Exit codes: 0 whole; 1 faults were found; 2 the file can't be read.`,
 					return refuse("--head: %v", err)
 				}
 			}
-			r, err := journal.VerifyFiles(o, journalFiles(args)...)
-			if err != nil {
-				return refuse("%v", err)
-			}
-			if asJSON {
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(r)
-			} else {
-				err = printVerified(cmd.OutOrStdout(), lang, r, head != "")
-			}
-			if err != nil {
-				return failed(err)
-			}
-			if !r.OK() {
-				return &exitError{code: exitFailed}
-			}
-			return nil
+			return verify(cmd.OutOrStdout(), lang, o, args, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&head, "head", "", "the head noted after a run, NUMBER:SHA-256: that line must be there")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON")
 	f.registerLang(cmd)
 	return cmd
+}
+
+// verify verifies what the arguments name: files as one journal, and the journal of each
+// dossier of a folder by itself.
+func verify(w io.Writer, lang text.Lang, o journal.VerifyOptions, args []string, asJSON bool) error {
+	journals := [][]string{journalFiles(args)}
+	var names []string
+	if info, err := os.Stat(args[0]); err == nil && info.IsDir() && len(args) == 1 {
+		if names = journalsIn(args[0]); len(names) > 1 {
+			journals = journals[:0]
+			for _, path := range names {
+				journals = append(journals, journal.Files(path))
+			}
+		}
+	}
+	if len(journals) > 1 && o.Head != (journal.Head{}) {
+		return refuseIn(lang, text.JournalWhichHead, args[0], strings.Join(names, ", "))
+	}
+	ok := true
+	for i, files := range journals {
+		r, err := journal.VerifyFiles(o, files...)
+		if err != nil {
+			return refuse("%v", err)
+		}
+		ok = ok && r.OK()
+		switch {
+		case asJSON:
+			err = json.NewEncoder(w).Encode(r)
+		case len(journals) > 1:
+			if _, err = fmt.Fprintln(w, names[i]); err == nil {
+				err = printVerified(w, lang, r, false)
+			}
+		default:
+			err = printVerified(w, lang, r, o.Head != (journal.Head{}))
+		}
+		if err != nil {
+			return failed(err)
+		}
+	}
+	if !ok {
+		return &exitError{code: exitFailed}
+	}
+	return nil
 }
 
 func printVerified(w io.Writer, lang text.Lang, r journal.Report, headGiven bool) error {

@@ -85,9 +85,8 @@ func TestJournalOfSeveralRuns(t *testing.T) {
 func TestJournalOfSeveralFolders(t *testing.T) {
 	folder := func() string {
 		dir := t.TempDir()
-		r := command(t, "-o", dir, "--journal", filepath.Join(dir, "other.jsonl"), "Transports Kervalec")
+		r := command(t, "--journal", filepath.Join(dir, "other.jsonl"), "Transports Kervalec")
 		require.Equal(t, exitOK, r.code, r.stderr)
-		require.NoError(t, os.Remove(filepath.Join(dir, journalName)))
 		for range 2 {
 			r = command(t, "--journal", filepath.Join(dir, journalName), "--journal-max-bytes", "4000", "Transports Kervalec")
 			require.Equal(t, exitOK, r.code, r.stderr)
@@ -115,7 +114,7 @@ func TestJournalOfSeveralFolders(t *testing.T) {
 
 func TestJournalShowAndStats(t *testing.T) {
 	dir := t.TempDir()
-	require.Equal(t, exitExhausted, command(t, "-o", dir, "--max-calls", "3", "Transports Kervalec").code)
+	require.Equal(t, exitExhausted, command(t, "--journal", filepath.Join(dir, journalName), "--max-calls", "3", "Transports Kervalec").code)
 	require.Equal(t, exitOK, command(t, "--journal", filepath.Join(dir, journalName), "Transports Kervalec").code)
 
 	show := command(t, "journal", "show", dir)

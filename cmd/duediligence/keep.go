@@ -98,13 +98,53 @@ func (f *flags) restoreLedger(s settings, lang text.Lang, given func(name string
 		f.ledger = fromEnv
 	} else if s.LedgerLogin && s.Budget != "" {
 		return refuseIn(lang, text.ResumeLogin, s.Ledger, ledgerVariable)
+	} else if strings.Contains(s.Ledger, "://") && s.Budget != "" {
+		return refuseIn(lang, text.ResumeHost, s.Ledger, "--ledger "+quotedAddress(s.Ledger))
 	}
 	return nil
 }
 
+// restoreHosts takes no host from the folder: whoever wrote it would get the prompts, the
+// look-ups and the key of whoever resumes it. Each host that the run was begun with must be
+// named again; a model's server may also have moved.
+func (f *flags) restoreHosts(s settings, lang text.Lang, given func(name string) bool) error {
+	missing := &hosts{}
+	if s.BaseURL != "" && !given("base-url") {
+		missing.add(s.BaseURL, "--base-url")
+	}
+	for _, name := range sourceNames {
+		if url := s.SourceURLs[name]; url != "" && f.sourceURLs[name] != url {
+			missing.add(url, "--source-url", name+"=")
+		}
+	}
+	if s.AllowPrivate && !f.allowPrivate && len(s.SourceURLs) > 0 {
+		missing.flags = append(missing.flags, "--allow-private-hosts")
+	}
+	if len(missing.flags) == 0 {
+		return nil
+	}
+	return refuseIn(lang, text.ResumeHost, strings.Join(missing.named, ", "), strings.Join(missing.flags, " "))
+}
+
+// hosts are addresses, and the flags that name them.
+type hosts struct{ named, flags []string }
+
+func (h *hosts) add(address, flag string, prefix ...string) {
+	h.named = append(h.named, address)
+	h.flags = append(h.flags, flag+" "+quotedAddress(strings.Join(prefix, "")+address))
+}
+
+// quotedAddress is an address as a shell takes it.
+func quotedAddress(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-:=@") == "" {
+		return s
+	}
+	return quoted(s)
+}
+
 // restore sets the flags to what the run was begun with, but for those given now.
 func (f *flags) restore(s settings, given func(name string) bool) {
-	f.model, f.baseURL, f.modelTimeout, f.source, f.sourceURLs, f.allowPrivate = s.Model, s.BaseURL, s.ModelTimeout, s.Source, s.SourceURLs, s.AllowPrivate
+	f.model, f.modelTimeout, f.source = s.Model, s.ModelTimeout, s.Source
 	f.cache, f.asOf, f.modelFile, f.softBudget, f.targetBudget = s.Cache, s.AsOf, s.ModelFile, s.SoftBudget, s.TargetBudget
 	f.priceFile, f.lang, f.since, f.purchases = s.PriceFile, s.Lang, s.Since, s.Purchases
 	if given("budget") {
@@ -133,13 +173,19 @@ func absolute(path string) string {
 	return path
 }
 
-// keep begins to keep a new run in its output folder, in place of one that is finished. One
-// that is not was paid for and is replaced with --fresh only; one that is under way never.
-// Where the run can't be kept for another reason it goes on without.
+// keep begins to keep a new run in its output folder, beside the dossiers that are there: one
+// that is finished is replaced with --replace only, one that is not with --fresh only, one
+// that is under way or another supplier's never. Where the run can't be kept for another
+// reason it goes on without.
 func (f *flags) keep(p *printer, c *sources.Client, subject supplier.Subject, query string) error {
 	if f.out == "" {
 		return nil
 	}
+	at, err := f.placeFor(subject, c.AsOf(), p.lang)
+	if err != nil {
+		return err
+	}
+	f.out = at.dir
 	if err := writable(f.out); err != nil {
 		return refuse("-o: %v", err)
 	}
@@ -148,10 +194,11 @@ func (f *flags) keep(p *printer, c *sources.Client, subject supplier.Subject, qu
 		return failed(err)
 	}
 	dir := filepath.Join(f.out, store.Folder)
-	if err := f.replaceable(dir, p.lang); err != nil {
-		return err
+	begin := store.CreateNew
+	if at.replaces.dir != "" {
+		begin = store.Create
 	}
-	kept, err := store.Create(dir, store.Run{ID: rand.Text(), Query: query, Subject: subject, Started: time.Now().UTC(), Settings: own})
+	kept, err := begin(dir, store.Run{ID: rand.Text(), Query: query, Subject: subject, Started: time.Now().UTC(), Settings: own})
 	if err == nil {
 		for _, name := range []string{ledgerName, journalName} {
 			if rerr := os.Remove(filepath.Join(dir, name)); rerr != nil && !errors.Is(rerr, os.ErrNotExist) {
@@ -160,9 +207,13 @@ func (f *flags) keep(p *printer, c *sources.Client, subject supplier.Subject, qu
 			}
 		}
 	}
-	if errors.Is(err, store.ErrInUse) {
+	switch {
+	case errors.Is(err, store.ErrBegun): // another process was faster
+		return keptError(p.lang, f.out, store.ErrInUse)
+	case errors.Is(err, store.ErrInUse), errors.Is(err, store.ErrUnsafe):
 		return keptError(p.lang, f.out, err)
 	}
+	p.placed(at)
 	if err != nil {
 		p.unkept = f.out
 		p.line("%s", text.Get(p.lang, text.CmdNotKept, f.out, err))
@@ -172,28 +223,14 @@ func (f *flags) keep(p *printer, c *sources.Client, subject supplier.Subject, qu
 	return nil
 }
 
-// replaceable refuses a folder whose run is not finished, unless it is to be begun afresh.
-func (f *flags) replaceable(dir string, lang text.Lang) error {
-	if f.fresh {
-		return nil
+// placed says where a run is kept, where that is not simply the folder that was named.
+func (p *printer) placed(at place) {
+	switch d := at.replaces; {
+	case d.dir != "" && d.finished():
+		p.line("%s", text.Get(p.lang, text.KeptReplaced, at.dir, d.run.Subject.LegalName, d.ended(p.lang)))
+	case at.beside.dir != "":
+		p.line("%s", text.Get(p.lang, text.KeptBeside, at.beside.dir, at.beside.run.Subject.LegalName, at.beside.ended(p.lang), at.dir))
 	}
-	kept, err := store.Open(dir)
-	switch {
-	case errors.Is(err, store.ErrNoRun):
-		return nil
-	case errors.Is(err, store.ErrInUse):
-		return keptError(lang, f.out, err)
-	case err != nil:
-		return refuseIn(lang, text.KeptBroken, f.out, fmt.Sprintf("%v\n%s", err, text.Get(lang, text.KeptAfresh)))
-	}
-	r := kept.Run()
-	if err := kept.Close(); err != nil {
-		return keptError(lang, f.out, err)
-	}
-	if r.Attempts == 0 || finished(callbacks.Status(r.Status)) {
-		return nil
-	}
-	return refuseIn(lang, text.KeptUnfinished, f.out, r.Subject.LegalName, resumeCommand(f.out)+"\n"+text.Get(lang, text.KeptAfresh))
 }
 
 // finished reports whether a run ended as it should: there is nothing to go on with.
@@ -211,7 +248,14 @@ func keptRun(dir string) (r store.Run, ok bool) {
 func (f *flags) keptPath(name string) string { return filepath.Join(f.out, store.Folder, name) }
 
 func keptError(lang text.Lang, dir string, err error) error {
+	var unsafe *store.UnsafeError
 	switch {
+	case errors.As(err, &unsafe) && unsafe.Foreign:
+		return refuseIn(lang, text.KeptForeignOwner, unsafe.Path, quoted(filepath.Join(dir, store.Folder)))
+	case errors.As(err, &unsafe) && !unsafe.Mode.IsRegular() && !unsafe.Mode.IsDir():
+		return refuseIn(lang, text.KeptLink, unsafe.Path)
+	case errors.As(err, &unsafe):
+		return refuseIn(lang, text.KeptLoose, unsafe.Path, fmt.Sprintf("%04o", unsafe.Mode.Perm()), quoted(filepath.Join(dir, store.Folder)))
 	case errors.Is(err, store.ErrInUse):
 		return refuseIn(lang, text.KeptInUse, dir)
 	case errors.Is(err, store.ErrNoRun):

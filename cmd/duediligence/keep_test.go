@@ -58,11 +58,12 @@ func TestTheSameCommandAgainKeepsAnUnfinishedRun(t *testing.T) {
 	require.Len(t, s.Bodies(), calls, "nothing was paid for")
 	require.Equal(t, before, contents(t, result{}, dir), "nothing was changed")
 
-	resumed := command(t, "resume", dir)
+	resumed := command(t, resumeArgs(s.URL, dir)...)
 	require.Equal(t, exitOK, resumed.code, resumed.stderr)
 	require.Contains(t, resumed.stderr, "are there already")
-	again := command(t, args...)
+	again := command(t, append(args, "--replace")...)
 	require.Equal(t, exitOK, again.code, "a finished run may be replaced: "+again.stderr)
+	require.Contains(t, again.stderr, "The dossier in "+dir+" on TRANSPORTS KERVALEC, finished on ")
 
 	interruptedAgain := t.TempDir()
 	_, s = interrupted(t, 2, interruptedAgain)
@@ -74,7 +75,9 @@ func TestTheSameCommandAgainKeepsAnUnfinishedRun(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, store.Folder, store.RunFile), []byte("{"), 0o600))
 	broken := command(t, args...)
 	require.Equal(t, exitRefused, broken.code)
-	require.Contains(t, broken.stderr, "--fresh")
+	require.Contains(t, broken.stderr, "--replace")
+	require.Equal(t, exitRefused, command(t, append(args, "--fresh")...).code)
+	require.Equal(t, exitOK, command(t, append(args, "--replace")...).code)
 }
 
 // Refused before its first step: nothing was paid for that could be lost.
@@ -116,7 +119,7 @@ func TestTwoRunsInOneFolder(t *testing.T) {
 		require.Contains(t, second.stderr, "another process")
 		require.Empty(t, second.stdout)
 	}
-	require.Equal(t, exitRefused, command(t, "resume", dir).code)
+	require.Equal(t, exitRefused, command(t, resumeArgs(s.URL, dir)...).code)
 	close(release)
 	require.NoError(t, <-ended, out.String())
 	require.Len(t, s.Bodies(), 8, "the first run's calls only")

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/gardefou/gardefou/guards/journal"
@@ -76,6 +77,9 @@ func (f *flags) openOutputs(lang text.Lang) (*outputs, error) {
 		}
 	}
 	if f.journal != "" {
+		if dir, name := filepath.Split(f.journal); name == journalName && (holdsBegun(dir) || f.out != "" && filepath.Clean(dir) == filepath.Clean(f.out)) {
+			return nil, refuseIn(lang, text.KeptDossier, "--journal", filepath.Clean(dir))
+		}
 		file, err := journal.OpenFile(f.journal, journal.FileOptions{MaxBytes: f.journalSize})
 		if err != nil {
 			return nil, refuse("--journal: %v", err)

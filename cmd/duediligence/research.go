@@ -79,6 +79,9 @@ func (f *flags) run(ctx context.Context, query string, stdin io.Reader, stdout, 
 		if err != nil {
 			return err
 		}
+		if err := f.checkSince(b.options.Previous, subject, lang); err != nil {
+			return err
+		}
 		if err := f.keep(b.printer, b.options.Sources, subject, query); err != nil {
 			return err
 		}

@@ -113,6 +113,11 @@ func runArgs(url, dir string, more ...string) []string {
 	return append([]string{"Transports Kervalec", "--model", "gemini-2.5-flash", "--base-url", url, "-o", dir, "--as-of", "2026-11-15"}, more...)
 }
 
+// resumeArgs resume a run of runArgs; no host is taken from a folder.
+func resumeArgs(url, dir string, more ...string) []string {
+	return append([]string{"resume", dir, "--base-url", url}, more...)
+}
+
 // A run that its budget stopped goes on with more: no answer is paid for twice, and the
 // report is that of a run that was never stopped.
 func TestResumeAfterTheBudget(t *testing.T) {
@@ -131,18 +136,25 @@ func TestResumeAfterTheBudget(t *testing.T) {
 	dir := t.TempDir()
 	stopped := command(t, runArgs(s.URL, dir, "--budget", "0.01")...)
 	require.Equal(t, exitExhausted, stopped.code, stopped.stderr)
-	require.Contains(t, stopped.stderr, "go on with: duediligence resume "+dir+" --budget +0.01")
+	require.Contains(t, stopped.stderr, "go on with: duediligence resume "+dir+" --base-url "+s.URL+" --budget +0.01")
 	require.Regexp(t, `account run-\w+(/research)?: limit \$0\.0\d+, \$\S+ spent, \$\S+ held; at least \$\S+ more is needed`, stopped.stderr)
-	require.Contains(t, html.UnescapeString(file(t, dir, runpage.IndexFile)), "duediligence resume "+dir+" --budget +0.01", "the page says so too")
+	require.Contains(t, html.UnescapeString(file(t, dir, runpage.IndexFile)), "duediligence resume "+dir+" --base-url "+s.URL+" --budget +0.01", "the page says so too")
 	require.NotContains(t, file(t, dir, runpage.IndexFile), "Run it again", "which would pay for everything twice")
 	require.NotEqual(t, file(t, whole, "report.json"), file(t, dir, "report.json"))
 	first := asked.all()
 	require.Positive(t, first)
 
-	still := command(t, "resume", dir)
+	for name, args := range map[string][]string{
+		"nothing there": resumeArgs(s.URL, t.TempDir()),
+		"nonsense":      resumeArgs(s.URL, dir, "--budget", "+much"),
+		"negative":      resumeArgs(s.URL, dir, "--budget", "-1"),
+	} {
+		require.Equal(t, exitRefused, command(t, args...).code, name)
+	}
+	still := command(t, resumeArgs(s.URL, dir)...)
 	require.Equal(t, exitExhausted, still.code, "no more money, no more calls: "+still.stderr)
 	s.Dear = false
-	resumed := command(t, "resume", dir, "--budget", "+1")
+	resumed := command(t, resumeArgs(s.URL, dir, "--budget", "+1")...)
 	require.Equal(t, exitOK, resumed.code, resumed.stderr)
 	require.Contains(t, resumed.stderr, "answers of models are there already")
 	require.Equal(t, file(t, whole, "report.json"), file(t, dir, "report.json"))
@@ -152,20 +164,18 @@ func TestResumeAfterTheBudget(t *testing.T) {
 	require.NoError(t, err)
 	require.LessOrEqual(t, bill.USD(), 1.02)
 
-	done := command(t, "resume", dir)
-	require.Equal(t, exitOK, done.code, "resuming what is done makes the same report at no cost: "+done.stderr)
-	require.Equal(t, calls, asked.all())
 	require.Equal(t, exitOK, command(t, "journal", "verify", dir).code)
-
-	for name, args := range map[string][]string{
-		"nothing there":    {t.TempDir()},
-		"no budget before": {whole, "--budget", "+1"},
-		"nonsense":         {dir, "--budget", "+much"},
-		"negative":         {dir, "--budget", "-1"},
-	} {
-		require.Equal(t, exitRefused, command(t, append([]string{"resume"}, args...)...).code, name)
-	}
+	require.NoError(t, os.Remove(filepath.Join(dir, "report.json")))
+	again := command(t, resumeArgs(s.URL, dir)...)
+	require.Equal(t, exitOK, again.code, "a report that is gone is made again, at no cost: "+again.stderr)
+	require.Equal(t, file(t, whole, "report.json"), file(t, dir, "report.json"))
 	require.Equal(t, calls, asked.all())
+
+	unbudgeted := t.TempDir()
+	require.Equal(t, exitExhausted, command(t, runArgs(s.URL, unbudgeted, "--max-calls", "3")...).code)
+	r := command(t, resumeArgs(s.URL, unbudgeted, "--budget", "+1")...)
+	require.Equal(t, exitRefused, r.code)
+	require.Contains(t, r.stderr, "begun without one")
 }
 
 // Calls and time that ran out are given more of, in either language.
@@ -188,7 +198,7 @@ func TestTheRunPageNamesResume(t *testing.T) {
 		dir := t.TempDir()
 		r := command(t, runArgs(s.URL, dir, slices.Concat(tc.more, []string{"--lang", lang})...)...)
 		require.Equal(t, exitExhausted, r.code, r.stderr)
-		want := "duediligence resume " + dir + tc.want
+		want := "duediligence resume " + dir + " --base-url " + s.URL + tc.want
 		require.Contains(t, r.stderr, want)
 		require.Contains(t, html.UnescapeString(file(t, dir, runpage.IndexFile)), want)
 	}
@@ -226,16 +236,16 @@ func TestResumeWithALedgerThatAsksForAPassword(t *testing.T) {
 	require.Contains(t, file(t, dir, store.Folder, store.RunFile), "redis://"+redis.Addr)
 
 	s.Dear = false
-	forgotten := command(t, "resume", dir, "--budget", "+1")
+	forgotten := command(t, resumeArgs(s.URL, dir, "--budget", "+1")...)
 	require.Equal(t, exitRefused, forgotten.code)
 	require.Contains(t, forgotten.stderr, "--ledger")
 	for _, wrong := range []string{"redis://default:" + password + "@" + other.Addr, "memory", ""} {
-		r := command(t, "resume", dir, "--budget", "+1", "--ledger", wrong)
+		r := command(t, resumeArgs(s.URL, dir, "--budget", "+1", "--ledger", wrong)...)
 		require.Equal(t, exitRefused, r.code, "another ledger knows nothing of what was spent")
 		require.NotContains(t, r.stderr, password)
 	}
-	require.Equal(t, exitExhausted, command(t, "resume", dir, "--ledger", address).code, "what was spent stays spent")
-	resumed := command(t, "resume", dir, "--budget", "+1", "--ledger", address)
+	require.Equal(t, exitExhausted, command(t, resumeArgs(s.URL, dir, "--ledger", address)...).code, "what was spent stays spent")
+	resumed := command(t, resumeArgs(s.URL, dir, "--budget", "+1", "--ledger", address)...)
 	require.Equal(t, exitOK, resumed.code, resumed.stderr)
 	require.NotContains(t, contents(t, resumed, dir), password)
 }
@@ -257,7 +267,8 @@ func TestKeptRunHoldsNoPersonalData(t *testing.T) {
 			require.NotContains(t, data, "jean.dupont", name)
 			require.NotContains(t, data, "FR7630006000011234567890189", name)
 		}
-		resumed := command(t, "resume", dir)
+		require.NoError(t, os.Remove(filepath.Join(dir, "report.json"))) // else there is nothing to resume
+		resumed := command(t, resumeArgs(s.URL, dir)...)
 		require.Equal(t, exitOK, resumed.code, resumed.stderr)
 		require.Equal(t, before, file(t, dir, "report.json"))
 	}
@@ -355,7 +366,7 @@ func TestResumeAfterKill(t *testing.T) {
 			}
 			<-ended
 			time.Sleep(20 * time.Millisecond) // what it had sent arrives
-			args = []string{"resume", dir}
+			args = resumeArgs(s.URL, dir)
 			kept, err := store.Open(filepath.Join(dir, store.Folder))
 			if err != nil {
 				require.ErrorIs(t, err, store.ErrNoRun)
@@ -420,9 +431,9 @@ func TestThePageSumsTheAttempts(t *testing.T) {
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait(), out)
 
-	stopped := command(t, "resume", dir, "--max-calls", "1")
+	stopped := command(t, resumeArgs(s.URL, dir, "--max-calls", "1")...)
 	require.Equal(t, exitExhausted, stopped.code, stopped.stderr)
-	done := command(t, "resume", dir, "--max-calls", "25")
+	done := command(t, resumeArgs(s.URL, dir, "--max-calls", "25")...)
 	require.Equal(t, exitOK, done.code, done.stderr)
 
 	stats := func(dir string) journal.Stats {

@@ -5,6 +5,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -24,14 +25,41 @@ func (f *flags) goOn() string {
 	if f.kept == nil {
 		return ""
 	}
-	again := resumeCommand(f.out)
-	if place, login := ledgerPlace(f.ledger); login && f.budget != "" && f.ledger != os.Getenv(ledgerVariable) {
-		again += " --ledger " + strings.Replace(place, "://", "://USER:PASSWORD@", 1)
-	}
-	return again
+	return f.resumeCommand(dossier{f.out, f.kept.Run()})
 }
 
-func resumeCommand(dir string) string { return "duediligence resume " + quoted(dir) }
+// resumeCommand is the command that resumes a dossier's run. It names the hosts that the run
+// was begun with, which are never taken from a folder.
+func (f *flags) resumeCommand(d dossier) string {
+	again := "duediligence resume " + quoted(d.dir)
+	var s settings
+	if json.Unmarshal(d.run.Settings, &s) != nil {
+		return again
+	}
+	named := &hosts{}
+	if base := cmp.Or(f.baseURL, s.BaseURL); base != "" {
+		named.add(base, "--base-url")
+	}
+	if f.allowHTTP != "" {
+		named.add(f.allowHTTP, "--allow-http")
+	}
+	for _, name := range sourceNames {
+		if url := s.SourceURLs[name]; url != "" {
+			named.add(url, "--source-url", name+"=")
+		}
+	}
+	if s.AllowPrivate && len(s.SourceURLs) > 0 {
+		named.flags = append(named.flags, "--allow-private-hosts")
+	}
+	if fromEnv, _ := ledgerPlace(os.Getenv(ledgerVariable)); s.Budget != "" && strings.Contains(s.Ledger, "://") && fromEnv != s.Ledger {
+		address := s.Ledger
+		if s.LedgerLogin {
+			address = strings.Replace(address, "://", "://USER:PASSWORD@", 1)
+		}
+		named.add(address, "--ledger")
+	}
+	return strings.Join(append([]string{again}, named.flags...), " ")
+}
 
 // quoted is a path as a shell takes it.
 func quoted(path string) string {

@@ -73,7 +73,7 @@ func TestResumePointAfterTheTime(t *testing.T) {
 	r := command(t, runArgs(s.URL, dir, "--timeout", "2s")...)
 	require.Equal(t, exitExhausted, r.code, r.stderr)
 	require.Contains(t, r.stderr, "Resume point: time exhausted")
-	require.Equal(t, []string{"resume", dir, "--timeout", "4s"}, told(t, r))
+	require.Equal(t, resumeArgs(s.URL, dir, "--timeout", "4s"), told(t, r))
 	require.Equal(t, exitOK, command(t, told(t, r)...).code)
 	for d, want := range map[time.Duration]string{10 * time.Minute: "10m", 90 * time.Second: "1m30s", 2 * time.Hour: "2h", 30 * time.Second: "30s", 61 * time.Minute: "1h1m"} {
 		require.Equal(t, want, shortDuration(d))
@@ -87,7 +87,7 @@ func TestResumePointAtTheSoftLimit(t *testing.T) {
 	dir := t.TempDir()
 	r := command(t, runArgs(s.URL, dir, "--budget", "1", "--soft-budget", "0.0001")...)
 	require.Equal(t, exitExhausted, r.code, r.stderr)
-	require.Equal(t, []string{"resume", dir}, told(t, r))
+	require.Equal(t, resumeArgs(s.URL, dir), told(t, r))
 	require.Contains(t, r.stderr, "approval")
 }
 
@@ -107,7 +107,7 @@ func TestLedgerFromTheEnvironment(t *testing.T) {
 	require.Equal(t, exitExhausted, r.code, r.stderr)
 	require.NotContains(t, r.stderr, password)
 	line := told(t, r)
-	require.Equal(t, []string{"resume", flagged, "--ledger", "redis://USER:PASSWORD@" + redis.Addr, "--budget"}, line[:5])
+	require.Equal(t, resumeArgs(s.URL, flagged, "--ledger", "redis://USER:PASSWORD@"+redis.Addr, "--budget"), line[:7])
 
 	t.Setenv(ledgerVariable, address)
 	dir := t.TempDir()
@@ -118,7 +118,7 @@ func TestLedgerFromTheEnvironment(t *testing.T) {
 	require.NotContains(t, told(t, r), "--ledger")
 	s.Dear = false
 	for _, d := range []string{dir, flagged} {
-		resumed := command(t, "resume", d, "--budget", "+1")
+		resumed := command(t, resumeArgs(s.URL, d, "--budget", "+1")...)
 		require.Equal(t, exitOK, resumed.code, resumed.stderr)
 	}
 	for _, args := range [][]string{{"--help"}, {"batch", "--help"}, {"serve", "--help"}, {"doctor", "--help"}, {"resume", "--help"}} {
@@ -136,15 +136,15 @@ func TestLedgerFromTheEnvironment(t *testing.T) {
 	require.Equal(t, exitRefused, r.code)
 	require.Contains(t, r.stderr, ledgerVariable)
 	own := t.TempDir()
-	require.Equal(t, exitOK, command(t, runArgs(s.URL, own, "--budget", "1", "--ledger", "")...).code)
-	require.Equal(t, exitOK, command(t, "resume", own).code)
+	require.Equal(t, exitExhausted, command(t, runArgs(s.URL, own, "--budget", "1", "--ledger", "", "--max-calls", "3")...).code)
+	require.Equal(t, exitOK, command(t, resumeArgs(s.URL, own, "--max-calls", "25")...).code)
 }
 
 // The journal of a run that never came to a report is read from its folder, and a resumed
 // run goes on in the file of --journal.
 func TestJournalOfAStoppedRun(t *testing.T) {
 	dir, lines := t.TempDir(), filepath.Join(t.TempDir(), "j.jsonl")
-	interrupted(t, 4, dir, "--journal", lines)
+	_, s := interrupted(t, 4, dir, "--journal", lines)
 	stats := func(path string) (s journal.Stats) {
 		t.Helper()
 		r := command(t, "journal", "stats", "--json", path)
@@ -159,19 +159,21 @@ func TestJournalOfAStoppedRun(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"interrupted": 1}, stats(dir).Runs.ByStatus)
 
-	r := command(t, "resume", dir)
+	r := command(t, resumeArgs(s.URL, dir)...)
 	require.Equal(t, exitOK, r.code, r.stderr)
 	for _, path := range []string{dir, lines} {
 		require.Equal(t, map[string]int{"done": 1}, stats(path).Runs.ByStatus, "both attempts are one run")
 		require.Equal(t, exitOK, command(t, "journal", "verify", path).code)
 	}
 	other := filepath.Join(t.TempDir(), "other.jsonl")
-	require.Equal(t, exitOK, command(t, "resume", dir, "--journal", other).code)
+	elsewhere := t.TempDir()
+	_, s = interrupted(t, 4, elsewhere, "--journal", lines)
+	require.Equal(t, exitOK, command(t, resumeArgs(s.URL, elsewhere, "--journal", other)...).code)
 	require.Equal(t, 1, stats(other).Runs.Total)
-	require.Equal(t, 1, stats(lines).Runs.Total)
+	require.Equal(t, 2, stats(lines).Runs.Total)
 
 	// A new run in place of a finished one, stopped: its journal, not the old report's.
-	interrupted(t, 0, dir)
+	interrupted(t, 0, dir, "--replace")
 	require.FileExists(t, filepath.Join(dir, journalName))
 	require.Equal(t, map[string]int{"interrupted": 1}, stats(dir).Runs.ByStatus)
 }

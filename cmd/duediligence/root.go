@@ -28,7 +28,9 @@ keeps every answer, --source replay:DIR reads them again, byte for byte.
 
 A run with -o DIR is kept in DIR while it goes on. One that was stopped goes on with
 duediligence resume DIR; the same command again is refused until it is finished, or
-begins anew with --fresh. A finished run is replaced.
+begins anew with --fresh. A finished dossier stays as it is: the next one on the same
+supplier stands beside it, in DIR/YYYY-MM-DD, and takes its place with --replace only. A
+folder that holds anything else, or another supplier's dossier, is refused.
 
 Exit codes: 0 report written; 1 the run failed, a report was made from what was
 there; 2 input refused; 3 ambiguous; 4 not found; 5 calls or time ran out, partial
@@ -38,7 +40,7 @@ report written; 6 source unavailable; 7 report written, rating at or above
 const examples = `  duediligence "Transports Kervalec"
   duediligence --source live "Nom de l'entreprise" -o dossier/
   duediligence --source live --siren 552081317 --lang fr --format html > report.html
-  duediligence "Transports Kervalec" --since dossier/report.json --fail-on high
+  duediligence "Transports Kervalec" --since dossier/ --fail-on high
   duediligence "Transports Kervalec" --model openai:qwen3 --base-url http://localhost:11434/v1
   duediligence "Transports Kervalec" --model gemini-2.5-flash --budget 0.10 -o dossier/
   duediligence resume dossier/ --budget +0.05
@@ -70,9 +72,10 @@ func newRootCommand() *cobra.Command {
 	fl.StringVar(&f.format, "format", "", "what stdout gets: short (the answer in a few lines), or the whole report as md, json, html or csv (default: short on a terminal, else md)")
 	fl.StringVarP(&f.out, "output", "o", "", "also write index.html, the report and the journal into this folder")
 	fl.BoolVar(&f.fresh, "fresh", false, "begin anew where the output folder holds a run that is not finished")
+	fl.BoolVar(&f.replace, "replace", false, "replace the finished dossier of the same supplier in the output folder, in place of a dated one beside it")
 	fl.StringVar(&f.journal, "journal", "", "append the journal, a JSON line for each step, to this file")
 	fl.Int64Var(&f.journalSize, "journal-max-bytes", 0, "begin a new journal file when it would grow over this size; 0 for never")
-	fl.StringVar(&f.since, "since", "", "the last report.json on this supplier: say what changed")
+	fl.StringVar(&f.since, "since", "", "the last report.json on this supplier, or the folder of its dossiers for the newest: say what changed")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit with 7 where the rating is at least this: medium, high, critical or stop")
 	fl.Int64Var(&f.purchases, "annual-purchases", 0, "what you spend there in a year, in euros, to rate its dependency on you")
 	for flag, values := range map[string][]string{"format": formats, "fail-on": {"medium", "high", "critical", "stop"}, "lang": {"en", "fr"}, "source": {"sample", "live", "record:", "replay:"}} {

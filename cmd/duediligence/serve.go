@@ -105,6 +105,9 @@ func (f *flags) serve(ctx context.Context, address, token string, maxRuns int, s
 	if maxRuns < 1 || maxRuns > 1000 {
 		return refuse("--max-runs must be 1 to 1000, got %d", maxRuns)
 	}
+	if err := refuseDossier(f.out, "serve -o", lang); err != nil {
+		return err
+	}
 	listener, err := listen(ctx, address, token)
 	if err != nil {
 		return err

@@ -28,6 +28,22 @@ const (
 	KeptNothing       Key = "kept.nothing"
 	KeptJournal       Key = "kept.journal"
 	KeptForeign       Key = "kept.foreign"
+
+	KeptForeignOwner Key = "kept.foreign_owner"
+	KeptLoose        Key = "kept.loose"
+	KeptLink         Key = "kept.link"
+	KeptReplace      Key = "kept.replace"
+	KeptReplaced     Key = "kept.replaced"
+	KeptBeside       Key = "kept.beside"
+	KeptOther        Key = "kept.other"
+	KeptNotOurs      Key = "kept.not_ours"
+	KeptWhich        Key = "kept.which"
+	KeptDossier      Key = "kept.dossier"
+	ResumeHost       Key = "resume.host"
+	ResumeFinished   Key = "resume.finished"
+	SinceNone        Key = "since.none"
+	SinceOther       Key = "since.other"
+	JournalWhichHead Key = "journal.which_head"
 )
 
 var keptCatalogue = map[Key]entry{
@@ -53,5 +69,20 @@ var keptCatalogue = map[Key]entry{
 	KeptFiles:         {"The run is kept. See to that, then this writes the files, and what was answered costs nothing again: %s", "Le traitement est conservé. Y remédier, puis ceci écrit les fichiers, et ce qui a été répondu ne coûte rien de plus : %s"},
 	KeptNothing:       {"The report on stdout is all that is left of this run.", "Le rapport sur la sortie standard est tout ce qui reste de ce traitement."},
 	KeptJournal:       {"the journal of the run in %s can't be gone on with: %v", "le journal du traitement de %s ne peut pas être continué : %v"},
+	KeptForeignOwner:  {"%s belongs to another user, who may have written what a run believes. Where you trust it: chown -R \"$(id -u)\" %s", "%s appartient à un autre utilisateur, qui a pu écrire ce que le traitement croit. S'il est de confiance : chown -R \"$(id -u)\" %s"},
+	KeptLoose:         {"other users have access to %s (mode %s), and a run believes what is kept there. Where you trust what it holds: chmod -R go-rwx %s", "d'autres utilisateurs ont accès à %s (mode %s), et un traitement croit ce qui y est conservé. Si le contenu est de confiance : chmod -R go-rwx %s"},
+	KeptLink:          {"%s is a link or no ordinary file; a run is kept in a folder of its own only", "%s est un lien ou n'est pas un fichier ordinaire ; un traitement n'est conservé que dans un dossier à lui"},
+	KeptReplace:       {"Or begin afresh: in another folder with -o, or in its place with --replace.", "Ou recommencer : dans un autre dossier avec -o, ou à sa place avec --replace."},
+	KeptReplaced:      {"The dossier in %s on %s, finished on %s, is replaced.", "Le dossier de %s sur %s, terminé le %s, est remplacé."},
+	KeptBeside:        {"%s holds the dossier on %s finished on %s, which stays as it is. This one is written to %s.", "%s contient le dossier sur %s terminé le %s, qui reste tel quel. Celui-ci est écrit dans %s."},
+	KeptOther:         {"%s holds the dossier of another supplier, %s, and not of %s: give another folder with -o", "%s contient le dossier d'un autre fournisseur, %s, et non de %s : donner un autre dossier avec -o"},
+	KeptNotOurs:       {"%s holds what no run wrote (%s), and nothing there is replaced: give a new or an empty folder with -o", "%s contient ce qu'aucun traitement n'a écrit (%s), et rien n'y est remplacé : donner un dossier nouveau ou vide avec -o"},
+	KeptWhich:         {"--replace: %s itself holds no dossier; name the one to replace, such as -o %s", "--replace : %s ne contient pas lui-même de dossier ; nommer celui à remplacer, comme -o %s"},
+	KeptDossier:       {"%s: %s holds a finished dossier or a run, which stays as it is: give another folder", "%s : %s contient un dossier terminé ou un traitement, qui reste tel quel : donner un autre dossier"},
+	ResumeHost:        {"the run was begun with %s, and no host is taken from a folder that others may have written. If it is the right one, give it again: %s", "le traitement a été lancé avec %s, et aucun hôte n'est repris d'un dossier que d'autres ont pu écrire. Si c'est le bon, le redonner : %s"},
+	ResumeFinished:    {"The run on %s finished on %s, there is nothing to resume: see %s", "Le traitement sur %s est terminé depuis le %s, il n'y a rien à reprendre : voir %s"},
+	SinceNone:         {"--since: %s holds no finished dossier", "--since : %s ne contient aucun dossier terminé"},
+	SinceOther:        {"--since: %s is about another supplier, %s, and not about %s", "--since : %s porte sur un autre fournisseur, %s, et non sur %s"},
+	JournalWhichHead:  {"--head: %s holds several journals; name the one it is of: %s", "--head : %s contient plusieurs journaux ; nommer celui dont elle est : %s"},
 	KeptForeign:       {"the last line of %s was not written by the run: remove it to go on; duediligence journal verify says what else was changed", "la dernière ligne de %s n'a pas été écrite par le traitement : la retirer pour reprendre ; duediligence journal verify dit ce qui a changé d'autre"},
 }
