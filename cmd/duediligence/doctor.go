@@ -90,6 +90,10 @@ func (f *flags) doctor(ctx context.Context, w io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	limits, err := f.amounts()
+	if err != nil {
+		return err
+	}
 	d := &findings{w: w, lang: lang}
 	fmt.Fprintf(w, "duediligence %s, %s\n", version(), platform())
 	served := f.checkModel(ctx, d, lang)
@@ -99,7 +103,7 @@ func (f *flags) doctor(ctx context.Context, w io.Writer) error {
 	f.checkLedger(ctx, d)
 	checkDisk(d, f.out)
 	checkClock(d, served)
-	if err := f.checkPrices(d); err != nil {
+	if err := f.checkPrices(d, limits.Hard > 0); err != nil {
 		return err
 	}
 	if d.bad {
@@ -267,10 +271,16 @@ func checkClock(d *findings, served time.Time) {
 	}
 }
 
-func (f *flags) checkPrices(d *findings) error {
+func (f *flags) checkPrices(d *findings, needed bool) error {
 	table, err := f.prices()
 	if err != nil {
 		return err
+	}
+	if needed {
+		if err := f.priced(); err != nil {
+			d.fail(text.DoctorPrices, text.DoctorNoPrice, strings.TrimPrefix(message(err), "duediligence: "))
+			return nil
+		}
 	}
 	age := table.Age(time.Now())
 	days := int(age.Hours() / 24)

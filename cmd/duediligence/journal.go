@@ -28,7 +28,7 @@ into several files (run.000001.jsonl, …, run.jsonl) is named by its last, or b
 folder. Where several files are given each is read as it is, in that order.`
 
 func newJournalCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "journal", Short: "Verify, count and show the journal of runs", Long: journalHelp, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := &cobra.Command{Use: "journal", Short: "Verify, count and show the journal of runs", Long: journalHelp, Args: subcommands, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(newJournalVerifyCommand(), newJournalStatsCommand(), newJournalShowCommand())
 	return cmd
 }

@@ -27,8 +27,40 @@ import (
 	"github.com/gardefou/gardefou/pipeline"
 )
 
-// limits are those that the flags set; zero is no gate.
+// limits are those that the flags set; zero is no gate. A model whose calls have no price is
+// refused here, before the first of them would be.
 func (f *flags) limits() (ledger.Limits, error) {
+	limits, err := f.amounts()
+	if err == nil && limits.Hard > 0 {
+		err = f.priced()
+	}
+	return limits, err
+}
+
+// priced refuses a model whose calls the price table can't bound.
+func (f *flags) priced() error {
+	table, err := f.prices()
+	if err != nil {
+		return err
+	}
+	lang, err := f.language()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	name := strings.TrimPrefix(f.model, models.OpenAIPrefix)
+	quote, err := table.Quote(prices.Query{Backend: f.backend(), Model: name}, now, now.Add(ledger.DefaultLease))
+	if err == nil {
+		_, err = quote.WorstCase(prices.Bound{Input: 1, Output: 1, TextInput: true, TextOutput: !quote.ImagesCostMore()})
+	}
+	if err != nil {
+		return refuseIn(lang, text.BudgetUnpriced, f.model, err)
+	}
+	return nil
+}
+
+// amounts are the limits as they are written.
+func (f *flags) amounts() (ledger.Limits, error) {
 	var limits ledger.Limits
 	if f.budget == "" {
 		if f.softBudget != "" || f.targetBudget != "" {

@@ -6,12 +6,15 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 
 	"github.com/gardefou/gardefou/agents/models"
+	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/sources"
 )
 
@@ -20,7 +23,8 @@ piped, or with --format md, the whole report; with -o DIR pages to open in a bro
 
 The supplier is a name, a SIREN, a SIRET, an EU VAT number or a LEI. A name that fits
 several companies is never settled by guessing: on a terminal you are asked, elsewhere
-the candidates are listed with the command to run again.
+the candidates are listed with the command to run again. One word that is nearly a command
+is taken for a slip; a supplier of that name is researched with duediligence research NAME.
 
 By default the facts come from a built-in set of fictional companies. With
 --source live they come from public registers; no key is needed. --source record:DIR
@@ -30,7 +34,9 @@ A run with -o DIR is kept in DIR while it goes on. One that was stopped goes on 
 duediligence resume DIR; the same command again is refused until it is finished, or
 begins anew with --fresh. A finished dossier stays as it is: the next one on the same
 supplier stands beside it, in DIR/YYYY-MM-DD, and takes its place with --replace only. A
-folder that holds anything else, or another supplier's dossier, is refused.
+folder that holds anything else, or another supplier's dossier, is refused. Of several
+dossiers in DIR, --since DIR means the newest that is finished, resume DIR the newest that
+is not, journal verify DIR all.
 
 Exit codes: 0 report written; 1 the run failed, a report was made from what was
 there; 2 input refused; 3 ambiguous; 4 not found; 5 calls or time ran out, partial
@@ -48,16 +54,32 @@ const examples = `  duediligence "Transports Kervalec"
   duediligence "Transports Kervalec" --journal run.jsonl --quiet > report.md`
 
 func newRootCommand() *cobra.Command {
+	cmd := newResearchCommand("duediligence SUPPLIER")
+	cmd.Short, cmd.Version = "Supplier due diligence with guarded agents", version()+", "+platform()
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	research := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			if err := misspelt(cmd, args[0]); err != nil {
+				return err
+			}
+		}
+		return research(cmd, args)
+	}
+	cmd.AddCommand(newResearchCommand("research SUPPLIER"), newRedactCommand(), newBatchCommand(), newPricesCommand(), newJournalCommand(), newServeCommand(), newDoctorCommand(), newExplainCommand(), newResumeCommand(), newVersionCommand())
+	return cmd
+}
+
+// newResearchCommand makes the command that researches one supplier, which is also what the
+// program does where no command is named.
+func newResearchCommand(use string) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
-		Use:           "duediligence SUPPLIER",
-		Short:         "Supplier due diligence with guarded agents",
-		Long:          longHelp,
-		Example:       examples,
-		Version:       version() + ", " + platform(),
-		Args:          cobra.ArbitraryArgs,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Use:     use,
+		Short:   "Research one supplier, whatever its name",
+		Long:    longHelp,
+		Example: examples,
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query, err := f.query(args)
 			if err != nil {
@@ -70,7 +92,7 @@ func newRootCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.siren, "siren", "", "the supplier's SIREN; with a name as well, both must mean the same company")
 	fl.StringVar(&f.format, "format", "", "what stdout gets: short (the answer in a few lines), or the whole report as md, json, html or csv (default: short on a terminal, else md)")
-	fl.StringVarP(&f.out, "output", "o", "", "also write index.html, the report and the journal into this folder")
+	fl.StringVarP(&f.out, "output", "o", "", "also write index.html, the report and the journal into this folder, or a dated one in it where it holds a finished dossier")
 	fl.BoolVar(&f.fresh, "fresh", false, "begin anew where the output folder holds a run that is not finished")
 	fl.BoolVar(&f.replace, "replace", false, "replace the finished dossier of the same supplier in the output folder, in place of a dated one beside it")
 	fl.StringVar(&f.journal, "journal", "", "append the journal, a JSON line for each step, to this file")
@@ -81,8 +103,63 @@ func newRootCommand() *cobra.Command {
 	for flag, values := range map[string][]string{"format": formats, "fail-on": {"medium", "high", "critical", "stop"}, "lang": {"en", "fr"}, "source": {"sample", "live", "record:", "replay:"}} {
 		complete(cmd, flag, values)
 	}
-	cmd.AddCommand(newRedactCommand(), newBatchCommand(), newPricesCommand(), newJournalCommand(), newServeCommand(), newDoctorCommand(), newExplainCommand(), newResumeCommand())
 	return cmd
+}
+
+// oneWord is what a command looks like: a name of a company seldom does.
+var oneWord = regexp.MustCompile(`^[a-z][a-z-]+$`)
+
+// misspelt refuses a word that is nearly a command of cmd: it is a slip, and no register is
+// asked for a company of that name.
+func misspelt(cmd *cobra.Command, word string) error {
+	near := nearestCommand(cmd, word)
+	if near == "" {
+		return nil
+	}
+	lang, err := languageOf(cmd)
+	if err != nil {
+		return err
+	}
+	return refuseIn(lang, text.DidYouMean, word, near)
+}
+
+// nearestCommand is the command of cmd whose name is at most two letters away from a word, or "".
+func nearestCommand(cmd *cobra.Command, word string) string {
+	if !oneWord.MatchString(word) {
+		return ""
+	}
+	best, name := 3, ""
+	for _, c := range cmd.Commands() {
+		if d := levenshtein.ComputeDistance(word, c.Name()); d < best && !c.Hidden {
+			best, name = d, c.Name()
+		}
+	}
+	return name
+}
+
+// languageOf is the language of a command whose own flags are not at hand.
+func languageOf(cmd *cobra.Command) (text.Lang, error) {
+	var f flags
+	if flag := cmd.Flags().Lookup("lang"); flag != nil {
+		f.lang = flag.Value.String()
+	}
+	return f.language()
+}
+
+// subcommands are the arguments of a command that only has others: none, or a slip.
+func subcommands(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	near := nearestCommand(cmd, args[0])
+	if near == "" {
+		return cobra.NoArgs(cmd, args)
+	}
+	lang, err := languageOf(cmd)
+	if err != nil {
+		return err
+	}
+	return refuseIn(lang, text.DidYouMeanSub, args[0], cmd.CommandPath(), near)
 }
 
 // register adds the flags that one run and a batch share.

@@ -5,9 +5,24 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 )
+
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "duediligence version %s, %s\n", version(), platform())
+			return err
+		},
+	}
+}
 
 // version is the module's version and, as far as the build knows them, the commit, its
 // date and whether files were changed since.

@@ -11,7 +11,11 @@ const (
 	KeptBroken     Key = "kept.broken"
 	KeptAfresh     Key = "kept.afresh"
 
-	KeyOverHTTP Key = "key.over_http"
+	KeyOverHTTP    Key = "key.over_http"
+	BudgetUnpriced Key = "budget.unpriced"
+	DoctorNoPrice  Key = "doctor.no_price"
+	DidYouMean     Key = "cmd.did_you_mean"
+	DidYouMeanSub  Key = "cmd.did_you_mean.sub"
 
 	ResumeNoBudget   Key = "resume.no_budget"
 	ResumeMemory     Key = "resume.memory"
@@ -54,6 +58,11 @@ var keptCatalogue = map[Key]entry{
 	KeptAfresh:     {"Or begin afresh: in another folder with -o, or in its place with --fresh.", "Ou recommencer : dans un autre dossier avec -o, ou à sa place avec --fresh."},
 
 	KeyOverHTTP: {"the model's key would go to %[1]s over plain http, where others can read it on the way: use https, or allow it with --allow-http %[1]s", "la clé du modèle irait à %[1]s en http sans chiffrement, où d'autres peuvent la lire en chemin : utiliser https, ou l'autoriser avec --allow-http %[1]s"},
+
+	BudgetUnpriced: {"--budget can't be held: the calls of %s have no price that bounds them (%v). Give one with --price-file; duediligence prices lists those that are known", "--budget ne peut pas être tenu : les appels de %s n'ont pas de prix qui les borne (%v). En donner un avec --price-file ; duediligence prices énumère les prix connus"},
+	DoctorNoPrice:  {"%v", "%v"},
+	DidYouMean:     {"unknown command %[1]q: did you mean %[2]s? A supplier of that name is researched with: duediligence research %[1]s", "commande inconnue %[1]q : vouliez-vous dire %[2]s ? Un fournisseur de ce nom s'examine avec : duediligence research %[1]s"},
+	DidYouMeanSub:  {"unknown command %q for %q: did you mean %s?", "commande inconnue %q pour %q : vouliez-vous dire %s ?"},
 
 	ResumeNoBudget:   {"--budget: the run was begun without one", "--budget : le traitement a été lancé sans budget"},
 	ResumeMemory:     {"what the run spent was kept in memory and is gone; begin it again, without --ledger memory", "ce que le traitement a dépensé était en mémoire et est perdu ; le relancer, sans --ledger memory"},
