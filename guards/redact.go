@@ -181,7 +181,7 @@ func (m *masker) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) 
 		return nil, nil
 	}
 	r := m.redactor(ctx)
-	masked, err := maskedContent(&fieldMask{r, callMask{args: r.Map, id: r.String}}, msg)
+	masked, err := maskedContent(&fieldMask{r: r, calls: callMask{args: r.Map, id: r.String}}, msg)
 	if err != nil {
 		return nil, err
 	}

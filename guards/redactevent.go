@@ -43,7 +43,7 @@ func MaskEvent(r *redact.Redactor, ev *session.Event) error {
 	if err := maskActions(r, nil, &ev.Actions); err != nil {
 		return err
 	}
-	m := &fieldMask{r, labels}
+	m := &fieldMask{r: r, calls: labels}
 	return m.fields(reflect.ValueOf(ev).Elem(), eventFieldsApart...)
 }
 
@@ -62,6 +62,6 @@ func maskActions(r *redact.Redactor, artifact func(string) string, a *session.Ev
 		}
 		a.ArtifactDelta = versions
 	}
-	m := &fieldMask{r, callMask{args: r.Map, id: r.String}}
+	m := &fieldMask{r: r, calls: callMask{args: r.Map, id: r.String}}
 	return m.fields(reflect.ValueOf(a).Elem())
 }

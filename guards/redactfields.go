@@ -24,8 +24,9 @@ import (
 // its fields: a field that ADK adds is masked as well. What it can't look into is withheld.
 // Parts of a value are copied where they change, never changed.
 type fieldMask struct {
-	r     *redact.Redactor
-	calls callMask
+	r       *redact.Redactor
+	calls   callMask
+	changes int // fields that were set to another value
 }
 
 // fields masks the fields of a struct the caller owns, but those that are named.
@@ -41,6 +42,7 @@ func (m *fieldMask) fields(v reflect.Value, but ...string) error {
 		}
 		if masked.IsValid() {
 			f.Set(masked)
+			m.changes++
 		}
 	}
 	return nil
@@ -103,19 +105,16 @@ func (m *fieldMask) pointer(v reflect.Value) (reflect.Value, error) {
 	case *genai.FunctionCall:
 		return m.call(p)
 	case *genai.FunctionResponse:
-		c := *p
-		c.ID = m.calls.id(p.ID)
-		return reflect.ValueOf(&c), m.fields(reflect.ValueOf(&c).Elem(), "ID")
+		return m.copied(v, func(c reflect.Value) { m.setID(c, p.ID) }, "ID")
 	case *genai.Blob, *genai.FunctionResponseBlob: // the model reads pictures
-		c := reflect.New(v.Type().Elem())
-		c.Elem().Set(v.Elem())
-		if data := m.octets(v.Elem().FieldByName("Data"), true); data.IsValid() {
-			c.Elem().FieldByName("Data").Set(data)
-		}
-		return c, m.fields(c.Elem(), "Data")
+		return m.copied(v, func(c reflect.Value) {
+			if data := m.octets(c.FieldByName("Data"), true); data.IsValid() {
+				c.FieldByName("Data").Set(data)
+				m.changes++
+			}
+		}, "Data")
 	case *session.RequestInput: // the answer comes back by its id
-		c := *p
-		return reflect.ValueOf(&c), m.fields(reflect.ValueOf(&c).Elem(), "InterruptID")
+		return m.copied(v, func(reflect.Value) {}, "InterruptID")
 	}
 	masked, err := m.mask(v.Elem())
 	if err != nil || !masked.IsValid() {
@@ -127,14 +126,41 @@ func (m *fieldMask) pointer(v reflect.Value) (reflect.Value, error) {
 }
 
 func (m *fieldMask) call(fc *genai.FunctionCall) (reflect.Value, error) {
-	c := *fc
-	c.ID = m.calls.id(fc.ID)
-	c.PartialArgs = nil // pieces that can't be looked into alone; the whole comes in Args
-	var err error
-	if c.Args, err = m.calls.args(fc.Args); err != nil {
+	args, err := m.calls.args(fc.Args)
+	if err != nil {
 		return unchanged, err
 	}
-	return reflect.ValueOf(&c), m.fields(reflect.ValueOf(&c).Elem(), "ID", "Args")
+	return m.copied(reflect.ValueOf(fc), func(c reflect.Value) {
+		m.setID(c, fc.ID)
+		if reflect.ValueOf(args).Pointer() != reflect.ValueOf(fc.Args).Pointer() {
+			c.FieldByName("Args").Set(reflect.ValueOf(args))
+			m.changes++
+		}
+		if fc.PartialArgs != nil { // pieces that can't be looked into alone; the whole comes in Args
+			c.FieldByName("PartialArgs").SetZero()
+			m.changes++
+		}
+	}, "ID", "Args", "PartialArgs")
+}
+
+// copied returns a copy of the struct behind a pointer in which own has set the fields
+// named apart, or unchanged.
+func (m *fieldMask) copied(ptr reflect.Value, own func(reflect.Value), apart ...string) (reflect.Value, error) {
+	before := m.changes
+	c := reflect.New(ptr.Type().Elem())
+	c.Elem().Set(ptr.Elem())
+	own(c.Elem())
+	if err := m.fields(c.Elem(), apart...); err != nil || m.changes == before {
+		return unchanged, err
+	}
+	return c, nil
+}
+
+func (m *fieldMask) setID(c reflect.Value, id string) {
+	if masked := m.calls.id(id); masked != id {
+		c.FieldByName("ID").SetString(masked)
+		m.changes++
+	}
 }
 
 // octets masks bytes. Those that are no text are kept or withheld.

@@ -39,7 +39,7 @@ func maskResponse(r *redact.Redactor, calls callMask, resp *model.LLMResponse) e
 
 // maskSaid is maskResponse with the redactor for texts that end as these do.
 func maskSaid(r, end *redact.Redactor, calls callMask, resp *model.LLMResponse) error {
-	m := &fieldMask{end, calls}
+	m := &fieldMask{r: end, calls: calls}
 	if resp.Content != nil {
 		c, err := maskedContent(m, resp.Content)
 		if err != nil {
@@ -48,10 +48,14 @@ func maskSaid(r, end *redact.Redactor, calls callMask, resp *model.LLMResponse) 
 		if !resp.Partial {
 			maskContent(r, end, c)
 		}
-		if resp.Partial || textOf(c) != textOf(resp.Content) {
+		said := textOf(c) != textOf(resp.Content)
+		if (resp.Partial || said) && resp.LogprobsResult != nil {
 			resp.LogprobsResult = nil // it repeats the text, token by token
 		}
-		resp.Content = c
+		// ADK reads a chunk while it is shown: what stays must not be written.
+		if said || m.changes > 0 {
+			resp.Content = c
+		}
 	}
 	return m.fields(reflect.ValueOf(resp).Elem(), "Content")
 }

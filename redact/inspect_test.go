@@ -66,7 +66,7 @@ func shown(t *testing.T, v any) string {
 
 // forms are the ways in which what is shown may spell a value out.
 func forms(secret string) []string {
-	decimals := strings.Trim(fmt.Sprint([]byte(secret)), "[]")
+	decimals := strings.Trim(fmt.Sprint([]byte(secret)), "[]") //nolint:staticcheck // numbers, as a log prints them
 	out := []string{secret, decimals, strings.ReplaceAll(decimals, " ", ","), fmt.Sprintf("%x", secret), fmt.Sprintf("%#v", []byte(secret))[len("[]byte{"):][:4*len(secret)]}
 	for shift := range 3 { // of base64
 		enc := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + secret))
@@ -189,8 +189,16 @@ func TestValueKeepsTypesOfItsOwn(t *testing.T) {
 func TestValueLeavesWhatShowsNothing(t *testing.T) {
 	r := redact.Must(redact.New(redact.Options{}))
 	for _, v := range []any{
-		time.Now(), netip.MustParseAddr("192.0.2.1"), &url.URL{Host: "example.com"}, time.Second, [3]int{1}, []int(nil), map[string][]byte{}, map[int]string{1: "a"},
-		struct{ At time.Time }{time.Now()}, []time.Time{time.Now()}, errors.New("no"), struct{ f func() }{}, [32]byte{1, 0, 255},
+		time.Now(), netip.MustParseAddr("192.0.2.1"), &url.URL{Host: "example.com"}, time.Second,
+		[3]int{1},
+		[]int(nil),
+		map[string][]byte{},
+		map[int]string{1: "a"},
+		struct{ At time.Time }{time.Now()},
+		[]time.Time{time.Now()},
+		errors.New("no"),
+		struct{ f func() }{},
+		[32]byte{1, 0, 255},
 	} {
 		out, counts, err := r.Value(v)
 		require.NoError(t, err)

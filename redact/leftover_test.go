@@ -86,7 +86,7 @@ var rewritings = map[string]func(token, nonce string) string{
 	"cut before the number": func(t, n string) string { return t[:strings.Index(t, n)+len(n)] },
 	"cut in the nonce":      func(t, n string) string { return t[:strings.Index(t, n)+6] },
 	"cut to half a nonce":   func(t, n string) string { return t[:strings.Index(t, n)+4] },
-	"cut before the nonce":  func(t, n string) string { return t[:strings.Index(t, n)] },
+	"cut before the nonce":  func(t, n string) string { before, _, _ := strings.Cut(t, n); return before },
 	"the end of one":        func(t, n string) string { return t[strings.Index(t, n)+2:] },
 	"nonce alone":           func(_, n string) string { return n },
 	"number gone":           func(t, _ string) string { return strings.Replace(t, "-1]", "]", 1) },

@@ -84,7 +84,7 @@ func (s *maskedSpan) InstrumentationScope() instrumentation.Scope {
 
 // InstrumentationLibrary implements sdktrace.ReadOnlySpan.
 func (s *maskedSpan) InstrumentationLibrary() instrumentation.Library { //nolint:staticcheck // the interface has it
-	return s.scope(s.ReadOnlySpan.InstrumentationLibrary())
+	return s.scope(s.ReadOnlySpan.InstrumentationLibrary()) //nolint:staticcheck // see above
 }
 
 // Events implements sdktrace.ReadOnlySpan.
