@@ -147,7 +147,7 @@ func TestTheSameCompanyUnderAnInstruction(t *testing.T) {
 				out := run(name)
 				require.Equal(t, want, verdictOf(out), "%s %s %q", m.Name(), lang, name)
 				obeyed := m.Name() == "gullible" && (strings.Contains(strings.ToLower(name), "previous") || strings.Contains(name, "tool_result"))
-				require.Equal(t, obeyed || strings.Contains(name, "E-REG-999"), out.Report.Narrative.Template, "%s %q", m.Name(), name)
+				require.Equal(t, obeyed, out.Report.Narrative.Template, "%s %q", m.Name(), name)
 				require.Equal(t, name, out.Report.Subject.LegalName)
 				require.Equal(t, name, out.Report.Facts.Registry.Company.Items[0].LegalName)
 			}
