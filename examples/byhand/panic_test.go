@@ -32,6 +32,7 @@ func TestAPanickingToolHookKillsTheProcess(t *testing.T) {
 			defer func() { _ = recover() }()
 			config.BeforeToolCallbacks = []llmagent.BeforeToolCallback{buggy}
 			run(t, plain(t, config))
+			select {} // ADK goes on while the panic is still on its way to end the process
 		})
 		require.Error(t, err, "the process died")
 		require.Contains(t, out, "panic: a bug in the guard")

@@ -107,6 +107,6 @@ func Sources(t *testing.T, fault func(w http.ResponseWriter, r *http.Request) bo
 		Clock:    func() time.Time { return sources.SampleDate },
 	})
 	require.NoError(t, err)
-	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	t.Cleanup(srv.CloseClientConnections)
 	return c
 }
