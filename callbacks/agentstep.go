@@ -265,27 +265,13 @@ type safeAgent struct{ agent.Agent }
 // Run implements agent.Agent.
 func (s *safeAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
-		// A panic that comes up from the consumer is not the agent's.
-		inConsumer := false
-		give := func(e *session.Event, err error) bool {
-			inConsumer = true
-			ok := yield(e, err)
-			inConsumer = false
-			return ok
-		}
-		defer func() {
-			if inConsumer {
-				return
+		pump(yield, func(give func(*session.Event, error) bool) {
+			for e, err := range s.Agent.Run(ctx) {
+				if !give(e, err) {
+					return
+				}
 			}
-			if p := recover(); p != nil {
-				give(nil, newPanicError(p))
-			}
-		}()
-		for e, err := range s.Agent.Run(ctx) {
-			if !give(e, err) {
-				return
-			}
-		}
+		})
 	}
 }
 

@@ -84,41 +84,32 @@ func (g *guardedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 		ctx = step.run.Context(context.WithValue(ctx, stepKey{}, step))
 	}
 	return func(yield func(*model.LLMResponse, error) bool) {
-		// A panic that comes up from the consumer is not the model's.
-		inConsumer := false
-		give := func(resp *model.LLMResponse, err error) bool {
-			inConsumer = true
-			ok := yield(resp, err)
-			inConsumer = false
-			return ok
+		pump(yield, func(give func(*model.LLMResponse, error) bool) {
+			g.hand(ctx, g.LLM.GenerateContent(ctx, req, stream), step, give)
+		})
+	}
+}
+
+// hand gives the responses of one call on, each as a copy of the consumer's own.
+func (g *guardedModel) hand(ctx context.Context, answers iter.Seq2[*model.LLMResponse, error], step *modelStep, give func(*model.LLMResponse, error) bool) {
+	final := false
+	for resp, err := range answers {
+		if err == nil && resp == nil {
+			err = ErrNoAnswer
 		}
-		defer func() {
-			if inConsumer {
-				return
-			}
-			if p := recover(); p != nil {
-				give(nil, newPanicError(p))
-			}
-		}()
-		final := false
-		for resp, err := range g.LLM.GenerateContent(ctx, req, stream) {
-			if err == nil && resp == nil {
-				err = ErrNoAnswer
-			}
-			if err != nil {
-				// ADK would go on ranging after an error it recovered from.
-				give(nil, g.c.raise(err))
-				return
-			}
-			final = final || !resp.Partial
-			if !give(CopyResponse(resp), nil) {
-				step.abandon(ctx)
-				return
-			}
+		if err != nil {
+			// ADK would go on ranging after an error it recovered from.
+			give(nil, g.c.raise(err))
+			return
 		}
-		if !final {
-			give(nil, ErrNoAnswer)
+		final = final || !resp.Partial
+		if !give(CopyResponse(resp), nil) {
+			step.abandon(ctx)
+			return
 		}
+	}
+	if !final {
+		give(nil, ErrNoAnswer)
 	}
 }
 

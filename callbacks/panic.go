@@ -38,3 +38,29 @@ func isPanic(err error) bool {
 	var p *PanicError
 	return errors.As(err, &p)
 }
+
+// pump calls body with a function that hands values on to yield. A panic of body becomes an
+// error that is handed on, unless the consumer has left; one that comes up from the
+// consumer is not body's and passes.
+func pump[T any](yield func(T, error) bool, body func(give func(T, error) bool)) {
+	inConsumer, left := false, false
+	give := func(v T, err error) bool {
+		if left {
+			return false
+		}
+		inConsumer = true
+		ok := yield(v, err)
+		inConsumer, left = false, !ok
+		return ok
+	}
+	defer func() {
+		if inConsumer {
+			return
+		}
+		if p := recover(); p != nil {
+			var none T
+			give(none, newPanicError(p))
+		}
+	}()
+	body(give)
+}

@@ -24,7 +24,7 @@ var coreGuards = []string{
 	"doc.go", "lang.go", "options.go", "pattern.go", "nesting.go", "toolkinds.go",
 	"allowtools.go", "args.go", "stash.go", "masker.go", "journal.go", "journallines.go", "journalled.go", "names.go", "lastcall.go", "result.go", "onerequest.go",
 	"callbudget.go", "budgetaccount.go", "budgetcheck.go", "budgetmodel.go",
-	"redact.go", "redactargs.go", "redactevent.go", "redactparts.go", "redactresponse.go", "redactstream.go",
+	"redact.go", "redactfields.go", "redactargs.go", "redactevent.go", "redactparts.go", "redactresponse.go", "redactstream.go",
 }
 
 // corePackages are the packages of this module that Core is made of and may import.
