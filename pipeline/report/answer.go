@@ -51,8 +51,8 @@ func (r Report) Answer(lang Lang) Answer {
 	}
 	s := r.Summary
 	a := Answer{
-		Name: printable(r.Subject.LegalName), City: printable(r.Subject.City), Number: c.identifier(), Tone: tone(s.Rating),
-		Verdict: c.say("verdict." + string(s.Rating)), Next: c.say("next." + string(s.Decision)),
+		Name: printable(r.Subject.LegalName), City: printable(r.Subject.City), Number: c.identifier(), Tone: tone(s),
+		Verdict: c.verdict(), Next: c.say("next." + string(s.Decision)),
 		Rating: c.say("rating." + string(s.Rating)), Decision: c.say("decision." + string(s.Decision)), Score: c.tenths(s.Score),
 		Reasons: c.reasons(), NotChecked: c.notChecked(), AsOf: c.date(r.AsOf), Review: c.date(r.SignOff.NextReview),
 	}
@@ -67,14 +67,27 @@ func (r Report) Answer(lang Lang) Answer {
 	return a
 }
 
-// tone is the rating as a class. A rating that is not known here is no good one.
-func tone(r risk.Rating) string {
-	switch r {
-	case risk.RatingLow, risk.RatingMedium, risk.RatingHigh, risk.RatingCritical, risk.RatingStop:
+// tone is the rating as a class. A rating that is not known here is no good one, and a low
+// one that a person has to review is not shown as if all were well.
+func tone(s Summary) string {
+	switch r := s.Rating; {
+	case r == risk.RatingLow && s.Decision != risk.DecisionStandard:
+		return "medium"
+	case slices.Contains([]risk.Rating{risk.RatingLow, risk.RatingMedium, risk.RatingHigh, risk.RatingCritical, risk.RatingStop}, r):
 		return strings.ToLower(string(r))
 	default:
 		return "open"
 	}
+}
+
+// verdict is the rating in words; one that looks good says so where a person has to review.
+func (c *composer) verdict() string {
+	s := c.r.Summary
+	v := c.say("verdict." + string(s.Rating))
+	if (s.Rating == risk.RatingLow || s.Rating == risk.RatingMedium) && s.Decision != risk.DecisionStandard {
+		v += c.say("verdict.review")
+	}
+	return v
 }
 
 // identifier is the supplier's number and what kind of number it is.
@@ -92,7 +105,7 @@ func (c *composer) identifier() string {
 	}
 }
 
-// explains names the factor whose value says what a stop or floor is about.
+// explains names the factor whose value says what a stop, a floor or a review is about.
 var explains = map[string]string{
 	string(risk.StopCeased): risk.L1Status, string(risk.StopLiquidation): risk.L2Insolvency, string(risk.StopSanctioned): risk.I1Sanctions,
 	string(risk.FloorDormant): risk.L1Status, string(risk.FloorPlan): risk.L2Insolvency, string(risk.FloorSafeguard): risk.L2Insolvency,
@@ -101,19 +114,25 @@ var explains = map[string]string{
 	string(risk.FloorSanctionsNamesake): risk.I1Sanctions, string(risk.FloorSanctionsStrong): risk.I1Sanctions,
 	string(risk.FloorOfficer): risk.I2Officers, string(risk.FloorDebarment): risk.I3Debarment,
 	string(risk.FloorAdverseCoverage): risk.I4Media, string(risk.FloorFATFCall): risk.X1Country,
+	string(risk.ReviewDormant): risk.L1Status, string(risk.ReviewUnclassifiedNotice): risk.L2Insolvency, string(risk.ReviewIdentifiersDisagree): risk.L5Identity,
+	string(risk.ReviewAskAccounts): risk.F7Transparency, string(risk.ReviewSanctionsNotDone): risk.I1Sanctions, string(risk.ReviewSanctionsNamesake): risk.I1Sanctions,
+	string(risk.ReviewSanctionsStrong): risk.I1Sanctions, string(risk.ReviewOfficerNamesake): risk.I2Officers, string(risk.ReviewDebarment): risk.I3Debarment,
+	string(risk.ReviewSingleSourceStory): risk.I4Media, string(risk.ReviewCorroboratedStory): risk.I4Media, string(risk.ReviewMediaNotDone): risk.I4Media,
 }
 
 // reasons are the stops, then what is missing where no rating could be given, then the
-// floors that hold the score up, then the factors that weigh most; each thing once.
+// floors that hold the score up, then what a person has to look at, then the factors that
+// weigh most; each thing once.
 func (c *composer) reasons() []Reason {
 	s := c.r.Summary
 	var out []Reason
 	said := map[string]bool{}
 	add := func(text, factor string, evidence []string) {
-		if factor != "" && said[factor] || len(out) == mainReasons {
+		key := cmp.Or(factor, text)
+		if said[key] || len(out) == mainReasons {
 			return
 		}
-		said[factor] = true
+		said[key] = true
 		out = append(out, Reason{upperFirst(text), slices.DeleteFunc(slices.Clone(evidence), func(id string) bool { return !c.known[id] })})
 	}
 	for _, x := range s.Stops {
@@ -124,10 +143,14 @@ func (c *composer) reasons() []Reason {
 		}
 		add(c.say("stop."+string(x.Code)), f.ID, evidence)
 	}
-	if s.Rating == risk.RatingInsufficient {
+	reviews := func() {
 		for _, x := range s.Reviews {
-			add(c.say("review."+string(x)), "", nil)
+			f, _ := c.factor(explains[string(x)])
+			add(c.say("review."+string(x)), f.ID, f.Evidence)
 		}
+	}
+	if s.Rating == risk.RatingInsufficient {
+		reviews()
 	}
 	floors := slices.Clone(s.Floors)
 	slices.SortStableFunc(floors, func(a, b risk.Floor) int { return cmp.Compare(b.Value, a.Value) })
@@ -138,6 +161,7 @@ func (c *composer) reasons() []Reason {
 			add(c.floorReason(x, f), f.ID, f.Evidence)
 		}
 	}
+	reviews()
 	for _, id := range s.Reasons {
 		f, _ := c.factor(id)
 		add(c.say("factor."+id)+c.say("colon")+c.ruleText(f), id, f.Evidence)

@@ -35,7 +35,7 @@ func (a Answer) Terminal(lang Lang, width int, colour bool) string {
 	for i, r := range a.Reasons {
 		lines = append(lines, wrapped(fmt.Sprintf("  %d  ", i+1), strings.Join(append([]string{r.Text}, r.Evidence...), " "), width, 2)...)
 	}
-	lines = append(lines, wrapped("  ", t.say("not_checked")+t.say("colon")+strings.Join(a.NotChecked, ", "), width, 2)...)
+	lines = append(lines, wrapped("  ", t.say("not_checked")+t.say("colon")+strings.Join(a.NotChecked, "; "), width, 2)...)
 	lines = append(lines, wrapped("  ", t.say("answer.full"), width, 1)...)
 	lines = append(lines, "", a.VerdictLine(colour))
 	return strings.Join(lines, "\n") + "\n"
