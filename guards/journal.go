@@ -49,7 +49,7 @@ type JournalOptions struct {
 //	         model line
 //	refusal  invocation, agent, step, tool, guard, code, reason, cause, outcome, stop
 //	spend    agent, what, calls, refused, estimated, reserved, charged, overrun (in USD, as
-//	         strings), tokens_in, tokens_cached;
+//	         strings), tokens_in, tokens_out, tokens_cached;
 //	         one for each agent and model or paid tool, before the last line
 //	end      the last line of a Run: status, agent, guard, code, reason, model_calls,
 //	         tool_calls, refusals

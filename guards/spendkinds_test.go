@@ -135,16 +135,17 @@ func TestSpendKindUsageMisread(t *testing.T) {
 		backend string
 		usage   u
 		nano    ledger.Nano
+		out     int64
 	}{
-		"llm-gemini 75, litellm 33530: thoughts stand beside the answer":     {"gemini", u{PromptTokenCount: 100, CandidatesTokenCount: 50, ThoughtsTokenCount: 200, TotalTokenCount: 350}, 100_000 + 2_500_000},
-		"goai 122, agentscope-java 3033: thoughts are not subtracted":        {"gemini", u{PromptTokenCount: 100, CandidatesTokenCount: 50, ThoughtsTokenCount: 60, TotalTokenCount: 210}, 100_000 + 1_100_000},
-		"ADK's OpenAI adapter: reasoning is inside the answer":               {"openai", u{PromptTokenCount: 100, CandidatesTokenCount: 250, ThoughtsTokenCount: 200, TotalTokenCount: 350}, 100_000 + 2_500_000},
-		"any-llm 1367: tool use stands beside the prompt":                    {"gemini", u{PromptTokenCount: 80, ToolUsePromptTokenCount: 237, CandidatesTokenCount: 173, ThoughtsTokenCount: 60, TotalTokenCount: 550}, 317_000 + 2_330_000},
-		"any-llm 1290: a total that says more is right":                      {"gemini", u{PromptTokenCount: 100, CandidatesTokenCount: 50, TotalTokenCount: 400}, 100_000 + 3_000_000},
-		"litellm 11156, pi 2148: cached tokens are part of the prompt, once": {"gemini", u{PromptTokenCount: 1000, CachedContentTokenCount: 900, CandidatesTokenCount: 10, TotalTokenCount: 1010}, 100_000 + 90_000 + 100_000},
-		"aicost 10: tool use counts for the tier":                            {"gemini", u{PromptTokenCount: 990, ToolUsePromptTokenCount: 20, CandidatesTokenCount: 10, TotalTokenCount: 1020}, 2_020_000 + 200_000},
-		"hermes 93678, vibe-bar 29: the tier is of the whole request":        {"gemini", u{PromptTokenCount: 1001, CandidatesTokenCount: 100, TotalTokenCount: 1101}, 2_002_000 + 2_000_000},
-		"activepieces 8233: output does not reach a tier":                    {"gemini", u{PromptTokenCount: 1000, CandidatesTokenCount: 2000, TotalTokenCount: 3000}, 1_000_000 + 20_000_000},
+		"llm-gemini 75, litellm 33530: thoughts stand beside the answer":     {"gemini", u{PromptTokenCount: 100, CandidatesTokenCount: 50, ThoughtsTokenCount: 200, TotalTokenCount: 350}, 100_000 + 2_500_000, 250},
+		"goai 122, agentscope-java 3033: thoughts are not subtracted":        {"gemini", u{PromptTokenCount: 100, CandidatesTokenCount: 50, ThoughtsTokenCount: 60, TotalTokenCount: 210}, 100_000 + 1_100_000, 110},
+		"ADK's OpenAI adapter: reasoning is inside the answer":               {"openai", u{PromptTokenCount: 100, CandidatesTokenCount: 250, ThoughtsTokenCount: 200, TotalTokenCount: 350}, 100_000 + 2_500_000, 250},
+		"any-llm 1367: tool use stands beside the prompt":                    {"gemini", u{PromptTokenCount: 80, ToolUsePromptTokenCount: 237, CandidatesTokenCount: 173, ThoughtsTokenCount: 60, TotalTokenCount: 550}, 317_000 + 2_330_000, 233},
+		"any-llm 1290: a total that says more is right":                      {"gemini", u{PromptTokenCount: 100, CandidatesTokenCount: 50, TotalTokenCount: 400}, 100_000 + 3_000_000, 300},
+		"litellm 11156, pi 2148: cached tokens are part of the prompt, once": {"gemini", u{PromptTokenCount: 1000, CachedContentTokenCount: 900, CandidatesTokenCount: 10, TotalTokenCount: 1010}, 100_000 + 90_000 + 100_000, 10},
+		"aicost 10: tool use counts for the tier":                            {"gemini", u{PromptTokenCount: 990, ToolUsePromptTokenCount: 20, CandidatesTokenCount: 10, TotalTokenCount: 1020}, 2_020_000 + 200_000, 10},
+		"hermes 93678, vibe-bar 29: the tier is of the whole request":        {"gemini", u{PromptTokenCount: 1001, CandidatesTokenCount: 100, TotalTokenCount: 1101}, 2_002_000 + 2_000_000, 100},
+		"activepieces 8233: output does not reach a tier":                    {"gemini", u{PromptTokenCount: 1000, CandidatesTokenCount: 2000, TotalTokenCount: 3000}, 1_000_000 + 20_000_000, 2_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &answering{name: "m", usage: &tc.usage}
@@ -152,6 +153,7 @@ func TestSpendKindUsageMisread(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, tc.nano.String(), b.Spent.String())
 			require.Zero(t, b.Overrun)
+			require.Equal(t, tc.out, line.TokensOut)
 			require.InDelta(t, float64(tc.usage.CachedContentTokenCount)/float64(tc.usage.PromptTokenCount+tc.usage.ToolUsePromptTokenCount), line.CachedShare(), 1e-9)
 		})
 	}

@@ -28,8 +28,10 @@ type SpendLine struct {
 	Charged ledger.Nano `json:"charged"`
 	Overrun ledger.Nano `json:"overrun"`
 	// TokensIn are the tokens read, TokensCached those of them that came from the
-	// provider's cache.
+	// provider's cache, TokensOut the tokens written, thinking included: of the calls whose
+	// whole use the provider reported.
 	TokensIn     int64 `json:"tokens_in"`
+	TokensOut    int64 `json:"tokens_out"`
 	TokensCached int64 `json:"tokens_cached"`
 }
 

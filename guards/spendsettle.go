@@ -115,6 +115,7 @@ func (c *paidCall) settle(ctx context.Context) {
 		l.Estimated += c.estimated
 		l.Reserved += c.reserved
 		l.TokensIn += charge.Usage.Input
+		l.TokensOut += charge.Usage.Output
 		l.TokensCached += charge.Usage.CacheRead
 		if err != nil {
 			// Not settled: the lease ends and the reservation stays charged.
