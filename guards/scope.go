@@ -197,11 +197,12 @@ func (s *scope) afterTool(ctx agent.Context, t tool.Tool, _, result map[string]a
 		if search.Tool != t.Name() {
 			continue
 		}
-		if result[search.List] == nil && !succeeded(result, nil) {
+		list, has := result[search.List]
+		if list == nil && !succeeded(result, nil) {
 			continue // a failure with nothing to filter
 		}
-		entries, ok := plainList(result[search.List])
-		if !ok {
+		entries, ok := plainList(list)
+		if !has || !ok {
 			return nil, callbacks.Deny(CodeOutOfScope, say(ctx, text.ScopeResult)).WithDetail(fmt.Sprintf("%s: no list %q in the result", t.Name(), search.List))
 		}
 		assigned, err := s.values(contextOf(ctx))
@@ -224,17 +225,18 @@ func (s *scope) afterTool(ctx agent.Context, t tool.Tool, _, result map[string]a
 	return nil, nil
 }
 
-// plainList returns a list as JSON has it, whatever Go slice it is.
+// plainList returns a list as JSON has it, whatever Go slice it is. A nil one, null in
+// JSON, is empty.
 func plainList(v any) ([]any, bool) {
 	if l, ok := v.([]any); ok || v == nil {
-		return l, ok
+		return l, true
 	}
 	enc, err := json.Marshal(v)
 	if err != nil {
 		return nil, false
 	}
 	var l []any
-	if err := json.Unmarshal(enc, &l); err != nil || l == nil {
+	if err := json.Unmarshal(enc, &l); err != nil {
 		return nil, false
 	}
 	return l, true

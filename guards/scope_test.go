@@ -95,6 +95,8 @@ func TestScopeFiltersSearches(t *testing.T) {
 		"entries":                 {byID, map[string]any{"hits": []any{map[string]any{"id": "a"}, map[string]any{"id": "x"}, map[string]any{}, "b"}}, map[string]any{"hits": []any{map[string]any{"id": "a"}}}},
 		"Go structs":              {byID, map[string]any{"hits": []hit{{"x", "X"}, {"b", "B"}}}, map[string]any{"hits": []any{map[string]any{"id": "b", "title": "B"}}}},
 		"values":                  {plain, map[string]any{"hits": []string{"x", "a"}}, map[string]any{"hits": []any{"a"}}},
+		"a list of nothing, JSON": {byID, map[string]any{"hits": nil}, map[string]any{"hits": []any{}}},
+		"a list of nothing, Go":   {byID, map[string]any{"hits": []hit(nil)}, map[string]any{"hits": []any{}}},
 		"nothing left":            {plain, map[string]any{"hits": []any{"x"}}, map[string]any{"hits": []any{}}},
 		"an error":                {plain, map[string]any{"error": "index down"}, map[string]any{"error": "index down"}},
 		"an error and a list":     {plain, map[string]any{"error": "index old", "hits": []any{"x", "a"}}, map[string]any{"error": "index old", "hits": []any{"a"}}},
