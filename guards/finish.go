@@ -31,8 +31,8 @@ const (
 // ErrNotFinished is the sentinel of [NotFinishedError].
 var ErrNotFinished = errors.New("the agent did not finish with its tool")
 
-// A NotFinishedError is how an agent ends that answers with text where [Finish] wants a
-// call.
+// A NotFinishedError is how an agent ends that does not make the call [Finish] wants, or
+// makes it wrong twice.
 type NotFinishedError struct{ Agent, Tool string }
 
 // Error implements error.
@@ -48,9 +48,10 @@ func (e *NotFinishedError) Is(target error) bool { return target == ErrNotFinish
 // is answered once with a reminder; the second time the agent fails with a
 // [NotFinishedError]. A call of the tool that schema refuses is returned once, with at
 // most three errors; the second time the agent fails with an error that is
-// [callbacks.ErrFailed] and has the code "not_finished". On the last call a [Landing]
-// leaves, nothing is corrected. A call that the tool accepts ends the agent. Put
-// [Contain] on the agent, and a failure becomes a gap.
+// [callbacks.ErrFailed] and [ErrNotFinished] and has the code "not_finished". On the last
+// call a [Landing] leaves, nothing is corrected, and an answer without the call fails the
+// agent likewise. A call that the tool accepts ends the agent. Put [Contain] on the agent,
+// and a failure becomes a gap.
 //
 // schema is a JSON Schema: anything that encoding/json writes as one. Nil leaves the
 // check to the tool, whose refusals then count the same.
@@ -185,13 +186,18 @@ func (f *finish) beforeTool(ctx agent.Context, t tool.Tool, args map[string]any)
 	}
 	detail := fmt.Sprintf("%d errors, at %s", len(problems), strings.Join(where, ", "))
 	if !f.mayCorrect(ctx) {
-		return nil, f.fail(ctx, detail)
+		return nil, notFinished(ctx, f.tool, nil).WithDetail(detail)
 	}
 	return nil, callbacks.Deny(CodeInvalidFinish, say(ctx, text.FinishInvalid, f.tool, strings.Join(said, "; "))).WithDetail(detail)
 }
 
-func (f *finish) fail(ctx agent.Context, detail string) *callbacks.Refusal {
-	return callbacks.Fail(CodeNotFinished, say(ctx, text.FinishMissing, f.tool)).WithDetail(detail)
+// notFinished fails an agent that does not end through toolName; cause may be nil.
+func notFinished(ctx agent.Context, toolName string, cause error) *callbacks.Refusal {
+	missing := &NotFinishedError{Tool: toolName}
+	if ctx != nil {
+		missing.Agent = ctx.AgentName()
+	}
+	return callbacks.Fail(CodeNotFinished, say(ctx, text.FinishMissing, toolName)).WithCause(errors.Join(missing, cause))
 }
 
 // mayCorrect reports whether a refused finish is the agent's first and has a call left
@@ -210,11 +216,7 @@ func (f *finish) afterTool(ctx agent.Context, t tool.Tool, _, result map[string]
 		endAgent(ctx)
 	case result != nil || err != nil: // nil, nil is a tool that answers later
 		if !f.mayCorrect(ctx) {
-			r := f.fail(ctx, "refused by the tool")
-			if err != nil {
-				r = r.WithCause(err)
-			}
-			return nil, r
+			return nil, notFinished(ctx, f.tool, err).WithDetail("refused by the tool")
 		}
 	}
 	return nil, nil

@@ -39,6 +39,7 @@ func TestFinishMatrix(t *testing.T) {
 	good := callbackstest.Call("report", map[string]any{"summary": "all is well", "confidence": "high"})
 	bad := callbackstest.Call("report", map[string]any{"summary": "ok", "confidence": "maybe", "extra": 1, "pages": []any{"one"}})
 	look := callbackstest.Call("lookup", nil)
+	landing := func() []callbacks.Guard { return []callbacks.Guard{guards.CallBudget(2), guards.Landing()} }
 	type want struct {
 		calls, reported int
 		fails           error
@@ -57,10 +58,13 @@ func TestFinishMatrix(t *testing.T) {
 		"nothing twice":                   {[]callbackstest.Turn{{Parts: []*genai.Part{}}, {Parts: []*genai.Part{}}}, nil, want{2, 0, guards.ErrNotFinished}},
 		"only thoughts, then the call":    {[]callbackstest.Turn{{Parts: []*genai.Part{{Text: "hmm", Thought: true}}}, good}, nil, want{2, 1, nil}},
 		"invalid, then valid":             {[]callbackstest.Turn{bad, good}, nil, want{2, 1, nil}},
-		"invalid twice":                   {[]callbackstest.Turn{bad, bad, good}, nil, want{2, 0, callbacks.ErrFailed}},
-		"no correction on the last call":  {[]callbackstest.Turn{look, bad}, []callbacks.Guard{guards.CallBudget(2), guards.Landing()}, want{2, 0, callbacks.ErrFailed}},
-		"no reminder on the last call":    {[]callbackstest.Turn{look, callbackstest.Say("a")}, []callbacks.Guard{guards.CallBudget(2), guards.Landing()}, want{2, 0, guards.ErrNotFinished}},
-		"landing through it":              {[]callbackstest.Turn{look, good}, []callbacks.Guard{guards.CallBudget(2), guards.Landing()}, want{2, 1, nil}},
+		"invalid twice":                   {[]callbackstest.Turn{bad, bad, good}, nil, want{2, 0, guards.ErrNotFinished}},
+		"no correction on the last call":  {[]callbackstest.Turn{look, bad}, landing(), want{2, 0, guards.ErrNotFinished}},
+		"another call on the last call":   {[]callbackstest.Turn{look, look}, landing(), want{2, 0, guards.ErrNotFinished}},
+		"no tool's call on the last call": {[]callbackstest.Turn{look, callbackstest.Call("no_such_tool", nil)}, landing(), want{2, 0, guards.ErrNotFinished}},
+		"text beside another call":        {[]callbackstest.Turn{look, callbackstest.Calls(callbackstest.Say("all is well"), look)}, landing(), want{2, 0, guards.ErrNotFinished}},
+		"no reminder on the last call":    {[]callbackstest.Turn{look, callbackstest.Say("a")}, landing(), want{2, 0, guards.ErrNotFinished}},
+		"landing through it":              {[]callbackstest.Turn{look, good}, landing(), want{2, 1, nil}},
 		"a valid finish beside a look":    {[]callbackstest.Turn{callbackstest.Calls(look, good)}, nil, want{1, 1, nil}},
 		"the reminder is a call like any": {[]callbackstest.Turn{callbackstest.Say("a"), good}, []callbacks.Guard{guards.CallBudget(1)}, want{1, 0, nil}},
 	} {

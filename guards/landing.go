@@ -41,7 +41,8 @@ type LandingOptions struct {
 // with what it has instead of being cut off. On that call only the finishing tools are
 // declared and one must be called, or, where there are none, no tool is declared; the
 // model is told so at the end of the request; calls of other tools are taken out of
-// the answer; and an answer without text gets one.
+// the answer; and an answer without text gets one, or, of an agent that ends by [Finish]
+// alone, fails it.
 //
 // The last call is kept: other agents on a shared budget are refused before they take
 // it, from the agent's first call on. An agent that begins when one call is left lands
@@ -154,7 +155,13 @@ func (l *landing) after(ctx agent.Context, resp *model.LLMResponse, _ error) (*m
 		answered = answered || !stray && (p.FunctionCall != nil || !p.Thought && strings.TrimSpace(p.Text) != "")
 		return stray
 	})
-	if answered || resp.Partial {
+	if resp.Partial {
+		return nil, nil
+	}
+	if finish := finishersKey.Of(plain).tools(stepOf(ctx)); finish != nil && !calls(resp.Content, finish) {
+		return nil, notFinished(ctx, finish[0], nil)
+	}
+	if answered {
 		return nil, nil
 	}
 	empty := l.o.Empty
@@ -163,6 +170,10 @@ func (l *landing) after(ctx agent.Context, resp *model.LLMResponse, _ error) (*m
 	}
 	resp.Content.Parts = append(resp.Content.Parts, genai.NewPartFromText(empty))
 	return nil, nil
+}
+
+func calls(c *genai.Content, tools []string) bool {
+	return slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p.FunctionCall != nil && slices.Contains(tools, p.FunctionCall.Name) })
 }
 
 // afterTool ends an agent that landed through a tool: there is no call left in which to
