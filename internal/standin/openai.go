@@ -67,7 +67,7 @@ func (s *Server) openai(w http.ResponseWriter, r *http.Request) {
 	if version == "" {
 		version = req.Model
 	}
-	OpenAIAnswer(w, req.Stream, version, output(resp.Content), resp.UsageMetadata)
+	OpenAIAnswer(w, req.Stream, version, output(resp.Content, len(req.Input)), resp.UsageMetadata)
 }
 
 // convert turns the items into contents and answers for the service's own checks: an
@@ -145,7 +145,8 @@ func plain(raw json.RawMessage) string {
 	return sb.String()
 }
 
-func output(c *genai.Content) []map[string]any {
+// output names each call once in a conversation, in which seen items came before.
+func output(c *genai.Content, seen int) []map[string]any {
 	var items []map[string]any
 	for i, p := range c.Parts {
 		if fc := p.FunctionCall; fc != nil {
@@ -153,7 +154,7 @@ func output(c *genai.Content) []map[string]any {
 			if err != nil || fc.Args == nil {
 				args = []byte("{}")
 			}
-			items = append(items, map[string]any{"type": "function_call", "id": fmt.Sprintf("fc_%d", i), "call_id": fmt.Sprintf("call_%d_%s", i, fc.Name), "name": fc.Name, "arguments": string(args), "status": "completed"})
+			items = append(items, map[string]any{"type": "function_call", "id": fmt.Sprintf("fc_%d", i), "call_id": fmt.Sprintf("call_%d_%s", seen+i, fc.Name), "name": fc.Name, "arguments": string(args), "status": "completed"})
 			continue
 		}
 		items = append(items, map[string]any{
