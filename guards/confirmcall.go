@@ -158,7 +158,7 @@ var errNoAnswerInTime = fmt.Errorf("guards: Confirm: %w", context.DeadlineExceed
 // context.
 func (c *confirm) ask(ctx context.Context, q Question) (Answer, error) {
 	late := func() error { return errNoAnswerInTime }
-	for a, err := range timed(ctx, c.o.Timeout, late, func() {}, func(ctx context.Context) iter.Seq2[Answer, error] {
+	for a, err := range timed(ctx, c.o.Timeout, late, func() {}, nil, func(ctx context.Context) iter.Seq2[Answer, error] {
 		return func(yield func(Answer, error) bool) { yield(c.o.Approver.Ask(ctx, q)) }
 	}) {
 		return a, err

@@ -241,6 +241,63 @@ func TestDeadlineModelCall(t *testing.T) {
 	}
 }
 
+// ADK leaves a model's answer at the end of it. What the guards inside do afterwards, such
+// as charging its tokens, is done before the next call begins, and before tools run.
+func TestDeadlineSettlesACallBeforeTheNext(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var order []string
+			settles := callbacks.Guard{Name: "settles", WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
+				return settling{next, func() { order = append(order, "called") }, func() {
+					time.Sleep(time.Second)
+					order = append(order, "settled")
+				}}
+			}}
+			lookup := callbackstest.ToolFunc("lookup", func(agent.Context, map[string]any) (map[string]any, error) {
+				order = append(order, "tool")
+				return map[string]any{"result": "ok"}, nil
+			})
+			m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Stream("do", "ne"))
+			a, err := callbacks.New(guards.Deadline(time.Minute), settles).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{lookup}})
+			require.NoError(t, err)
+			require.NoError(t, playWith(t, a, nil, stream).err)
+			require.Equal(t, []string{"called", "settled", "tool", "called", "settled"}, order)
+		})
+	}
+}
+
+// A settling model runs begin before a call and end after it.
+type settling struct {
+	model.LLM
+	begin, end func()
+}
+
+func (s settling) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	return func(yield func(*model.LLMResponse, error) bool) {
+		s.begin()
+		defer s.end()
+		s.LLM.GenerateContent(ctx, req, stream)(yield)
+	}
+}
+
+// A call whose model hangs after its answer has answered.
+func TestDeadlineHandsOnAnAnswerThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := settling{slowModel{d: time.Second}, func() {}, func() { time.Sleep(time.Hour) }}
+		wrapped := guards.DeadlineWith(guards.DeadlineOptions{ModelCall: time.Minute}).WrapModel(hangs, nil)
+		var texts []string
+		var failure error
+		for resp, err := range wrapped.GenerateContent(t.Context(), request(), false) {
+			if failure = err; err == nil {
+				texts = append(texts, resp.Content.Parts[0].Text)
+			}
+		}
+		require.Equal(t, "xx", texts[len(texts)-1])
+		require.ErrorIs(t, failure, guards.ErrDeadline)
+		time.Sleep(2 * time.Hour)
+	})
+}
+
 func TestDeadlineCatchesAPanicInItsGoroutine(t *testing.T) {
 	a, err := callbacks.New(guards.DeadlineWith(guards.DeadlineOptions{ModelCall: time.Hour})).NewAgent(llmagent.Config{Name: "a", Model: slowModel{panics: true}})
 	require.NoError(t, err)

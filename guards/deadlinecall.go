@@ -40,21 +40,33 @@ func (m *deadlineModel) GenerateContent(ctx context.Context, req *model.LLMReque
 			}
 			return &DeadlineError{limit}
 		}
-		timed(ctx, limit, late, func() {}, func(ctx context.Context) iter.Seq2[*model.LLMResponse, error] {
+		timed(ctx, limit, late, func() {}, isWhole, func(ctx context.Context) iter.Seq2[*model.LLMResponse, error] {
 			return m.LLM.GenerateContent(ctx, req, stream)
 		})(yield)
 	}
 }
 
+func isWhole(resp *model.LLMResponse) bool { return resp != nil && !resp.Partial }
+
 // timed ranges over what run yields for at most limit, in a goroutine of its own that is
 // left behind where it does not heed its context. After the limit it yields late's error.
-// finished is called where run came back, before its last value or error is yielded.
-func timed[T any](ctx context.Context, limit time.Duration, late func() error, finished func(), run func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
+// finished is called where run came back, before its last error is yielded.
+//
+// A value for which last holds, nil being never, is handed on when run came back: the
+// consumer leaves with it, and what run does afterwards, charging the call, must be done
+// before the next call.
+func timed[T any](ctx context.Context, limit time.Duration, late func() error, finished func(), last func(T) bool, run func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		inner, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		items := pump(inner, run)
-		var none T
+		var none, held T
+		holds := false
+		release := func() bool {
+			was := holds
+			holds = false
+			return !was || yield(held, nil)
+		}
 		var failure error
 		for {
 			select {
@@ -64,7 +76,7 @@ func timed[T any](ctx context.Context, limit time.Duration, late func() error, f
 					panic(it.panicked) // on the caller's goroutine, where the chain catches it
 				case it.over:
 					finished()
-					if failure != nil {
+					if release() && failure != nil {
 						yield(none, failure)
 					}
 					return
@@ -72,6 +84,10 @@ func timed[T any](ctx context.Context, limit time.Duration, late func() error, f
 					if failure = it.err; inner.Err() != nil && ctx.Err() == nil {
 						failure = late()
 					}
+				case !release():
+					return
+				case last != nil && last(it.value):
+					held, holds = it.value, true
 				case !yield(it.value, nil):
 					return
 				}
@@ -81,7 +97,9 @@ func timed[T any](ctx context.Context, limit time.Duration, late func() error, f
 						failure = late()
 					}
 				}
-				yield(none, failure)
+				if release() {
+					yield(none, failure)
+				}
 				return
 			}
 		}
@@ -197,7 +215,7 @@ func timedTool[T any](d *deadline, name string, ctx agent.Context, args any, run
 				*into = *actions
 			}
 		}
-		timed(ctx, limit, late, takeEffect, func(plain context.Context) iter.Seq2[T, error] {
+		timed(ctx, limit, late, takeEffect, nil, func(plain context.Context) iter.Seq2[T, error] {
 			return run(detached(plain, ctx, actions), args)
 		})(yield)
 	}
