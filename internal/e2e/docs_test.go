@@ -18,8 +18,9 @@ import (
 // example_*_test.go beside it, which is compiled and run, and every region stands in a
 // block.
 func TestDocBlocks(t *testing.T) {
-	hello := read(t, "examples/hello/main.go")
-	regions := []string{hello[strings.Index(hello, "package main"):]}
+	_, hello, found := strings.Cut(read(t, "examples/hello/main.go"), "\npackage main\n")
+	require.True(t, found)
+	regions := []string{"package main\n" + hello}
 	for _, f := range glob(t, "internal/e2e/example_*_test.go") {
 		regions = append(regions, regionsOf(read(t, f))...)
 	}
