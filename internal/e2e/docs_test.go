@@ -130,3 +130,17 @@ func regionsOf(src string) []string {
 	}
 	return out
 }
+
+// Every rule of the source documents names a test, or why none can hold it.
+func TestEverySourceRuleIsHeld(t *testing.T) {
+	rules := 0
+	for line := range strings.Lines(read(t, "docs/source_rules.md")) {
+		cells := strings.Split(line, " | ")
+		if len(cells) != 2 || strings.HasPrefix(line, "| rule") {
+			continue
+		}
+		rules++
+		require.True(t, docTest.MatchString(cells[1]) || strings.HasPrefix(cells[1], "no test"), line)
+	}
+	require.Greater(t, rules, 50)
+}
