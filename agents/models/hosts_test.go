@@ -35,7 +35,7 @@ func TestNoModelFollowsARedirectElsewhere(t *testing.T) {
 	var arrived atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
 	defer other.Close()
-	for _, name := range []string{"gemini-2.5-flash", "openai:x"} {
+	for _, name := range []string{"gemini-2.5-flash", "openai:x", "chat:x"} {
 		for _, code := range []int{301, 302, 303, 307, 308} {
 			asked := 0
 			first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +56,7 @@ func TestNoModelFollowsARedirectElsewhere(t *testing.T) {
 // without a key may be anywhere.
 func TestNoKeyGoesOverPlainHTTP(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
-	for _, name := range []string{"gemini-2.5-flash", "openai:x"} {
+	for _, name := range []string{"gemini-2.5-flash", "openai:x", "chat:x"} {
 		for address, want := range map[string]bool{
 			"https://models.example.com/v1": true, "http://127.0.0.1:11434/v1": true, "http://localhost:1/v1": true, "http://[::1]:1": true,
 			"http://models.example.com/v1": false, "http://10.0.0.7:11434/v1": false, "http://localhost.example.com": false,
@@ -73,11 +73,14 @@ func TestNoKeyGoesOverPlainHTTP(t *testing.T) {
 			require.Contains(t, address, plain.Host)
 		}
 	}
-	_, err := models.New(t.Context(), models.Options{Name: "openai:x", BaseURL: "http://10.0.0.7:11434/v1"})
-	require.NoError(t, err)
-	t.Setenv("OPENAI_API_KEY", standin.Key)
-	_, err = models.New(t.Context(), models.Options{Name: "openai:x", BaseURL: "http://10.0.0.7:11434/v1"})
-	require.ErrorIs(t, err, models.ErrOptions)
+	for _, name := range []string{"openai:x", "chat:x"} {
+		t.Setenv("OPENAI_API_KEY", "")
+		_, err := models.New(t.Context(), models.Options{Name: name, BaseURL: "http://10.0.0.7:11434/v1"})
+		require.NoError(t, err)
+		t.Setenv("OPENAI_API_KEY", standin.Key)
+		_, err = models.New(t.Context(), models.Options{Name: name, BaseURL: "http://10.0.0.7:11434/v1"})
+		require.ErrorIs(t, err, models.ErrOptions)
+	}
 }
 
 // What the environment says to client libraries moves no key to another host.
@@ -97,13 +100,13 @@ func TestTheEnvironmentMovesNoKey(t *testing.T) {
 		require.NotContains(t, fmt.Sprint(r.Header), admin)
 		return nil, http.ErrHandlerTimeout
 	})
-	for _, o := range []models.Options{{Name: "gemini-2.5-flash", Key: standin.Key}, {Name: "openai:x", BaseURL: "http://127.0.0.1:1/v1"}} {
+	for _, o := range []models.Options{{Name: "gemini-2.5-flash", Key: standin.Key}, {Name: "openai:x", BaseURL: "http://127.0.0.1:1/v1"}, {Name: "chat:x", BaseURL: "http://127.0.0.1:1/v1"}} {
 		o.Transport = transport
 		m, err := models.New(t.Context(), o)
 		require.NoError(t, err)
 		require.Error(t, ask(t.Context(), m))
 	}
-	require.Equal(t, []string{"generativelanguage.googleapis.com", "127.0.0.1:1"}, hosts)
+	require.Equal(t, []string{"generativelanguage.googleapis.com", "127.0.0.1:1", "127.0.0.1:1"}, hosts)
 	require.Empty(t, seen.Load())
 }
 

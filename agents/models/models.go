@@ -1,9 +1,19 @@
 // Copyright 2026 The Gardefou Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package models makes the model a run uses from its name: the offline one, Gemini,
-// or any server that speaks OpenAI's protocol, a local one for confidential files
-// say. The key stays inside the model: it is in no request, error or state of ours.
+// Package models makes the model a run uses from its name: the offline one, Gemini, or
+// any server that speaks one of OpenAI's two protocols, a local one for confidential
+// files say. The key stays inside the model: it is in no request, error or state of ours.
+//
+//	chat:NAME     /chat/completions, which nearly every server and gateway speaks
+//	openai:NAME   /responses, OpenAI's newer protocol, which few others do
+//
+// A chat model takes text and declared functions; a request with media, with tools that a
+// provider runs, or with a setting it does not know is refused with [ErrRequest], unsent.
+// Its answer reports the tokens the server counted, in a stream too, cached ones and the
+// service tier included; counts that are missing are missing, not zero. A stream that ends
+// before the server said that the answer is finished is an error, and so is an answer
+// with an error status: a [StatusError].
 package models
 
 import (
@@ -34,9 +44,10 @@ const (
 	Offline      = "offline"
 	GeminiPrefix = "gemini-"
 	OpenAIPrefix = "openai:"
+	ChatPrefix   = "chat:"
 )
 
-// OpenAIKeyVariable holds the key of a server that speaks OpenAI's protocol.
+// OpenAIKeyVariable holds the key of a server that speaks one of OpenAI's protocols.
 const OpenAIKeyVariable = "OPENAI_API_KEY"
 
 // GeminiURL is where Gemini is served unless Options say otherwise.
@@ -47,10 +58,11 @@ const DefaultTimeout = 2 * time.Minute
 
 // Options name a model.
 type Options struct {
-	// Name is "offline", "gemini-…" or "openai:NAME". Empty means offline.
+	// Name is "offline", "gemini-…", "openai:NAME" or "chat:NAME". Empty means offline.
 	Name string
-	// BaseURL is where the model is served, without a user or a query: it is no secret. Empty means Google's own address for
-	// Gemini; a server that speaks OpenAI's protocol needs one.
+	// BaseURL is where the model is served, as [ServerURL] reads it. Empty means Google's own
+	// address for Gemini; a server that speaks one of OpenAI's protocols needs one, with the
+	// path before /responses or /chat/completions: "https://api.openai.com/v1".
 	BaseURL string
 	// Key is the API key. Empty is read from GEMINI_API_KEY or GOOGLE_API_KEY for
 	// Gemini, OPENAI_API_KEY for the others, where a local server needs none.
@@ -79,8 +91,9 @@ func New(ctx context.Context, o Options) (model.LLM, error) {
 		o.Timeout = DefaultTimeout
 	}
 	if o.BaseURL != "" {
-		if u, err := url.Parse(o.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.ContainsAny(o.BaseURL, "?#") {
-			return nil, fmt.Errorf("%w: base URL must be http(s)://HOST/PATH without a user, a query or a fragment; a key belongs into the environment", ErrOptions)
+		var err error
+		if o.BaseURL, err = ServerURL(o.BaseURL); err != nil {
+			return nil, err
 		}
 	}
 	client := httpclient.New(o.Timeout, o.Transport)
@@ -96,9 +109,32 @@ func New(ctx context.Context, o Options) (model.LLM, error) {
 		return newGemini(ctx, o, client)
 	case strings.HasPrefix(o.Name, OpenAIPrefix) && len(o.Name) > len(OpenAIPrefix):
 		return newOpenAI(ctx, o, client)
+	case strings.HasPrefix(o.Name, ChatPrefix) && len(o.Name) > len(ChatPrefix):
+		return newChat(o, client)
 	default:
-		return nil, fmt.Errorf("%w: no such model: %q; use offline, gemini-NAME or openai:NAME", ErrOptions, o.Name)
+		return nil, fmt.Errorf("%w: no such model: %q; use offline, gemini-NAME, openai:NAME or chat:NAME", ErrOptions, o.Name)
 	}
+}
+
+// SpeaksOpenAI reports whether the model of that name is on a server that speaks one of
+// OpenAI's protocols.
+func SpeaksOpenAI(name string) bool {
+	return strings.HasPrefix(name, OpenAIPrefix) || strings.HasPrefix(name, ChatPrefix)
+}
+
+// ServerURL returns the address of a model's server in full: http(s)://HOST/PATH without a
+// user, a query or a fragment, since it is no secret. Where the scheme of an address of
+// this machine is left out, "localhost:11434/v1", it is http. Any other is refused with
+// ErrOptions.
+func ServerURL(address string) (string, error) {
+	if host, _, _ := strings.Cut(address, "/"); !strings.Contains(address, "://") && httpclient.Loopback(host) {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.ContainsAny(address, "?#") {
+		return "", fmt.Errorf("%w: base URL must be http(s)://HOST/PATH without a user, a query or a fragment; a key belongs into the environment", ErrOptions)
+	}
+	return address, nil
 }
 
 func newGemini(ctx context.Context, o Options, client *http.Client) (model.LLM, error) {
@@ -223,9 +259,12 @@ func inOneRequest(req *model.LLMRequest) *model.LLMRequest {
 // no sentinel for it.
 const streamedArgs = "parse streamed function args"
 
+// minKey is the shortest key that is looked for in errors.
+const minKey = 8
+
 // hide returns err with the key out of its text.
 func hide(key string, err error) error {
-	if err == nil || len(key) < 8 || !strings.Contains(err.Error(), key) {
+	if err == nil || len(key) < minKey || !strings.Contains(err.Error(), key) {
 		return err
 	}
 	return &hiddenKey{err, strings.ReplaceAll(err.Error(), key, "[key]")}

@@ -28,11 +28,14 @@ func TestOptions(t *testing.T) {
 		"unknown":             {Name: "claude"},
 		"openai without name": {Name: "openai:"},
 		"openai without URL":  {Name: "openai:x"},
+		"chat without name":   {Name: "chat:"},
+		"chat without URL":    {Name: "chat:x"},
 		"gemini without key":  {Name: "gemini-x"},
 		"URL with a user":     {Name: "openai:x", BaseURL: "http://user:pass@host/v1"},
 		"URL with a query":    {Name: "openai:x", BaseURL: "http://host/v1?key=pass@word"},
 		"URL with a fragment": {Name: "openai:x", BaseURL: "http://host/v1#pass@word"},
-		"URL without scheme":  {Name: "openai:x", BaseURL: "localhost:11434"},
+		"URL without scheme":  {Name: "openai:x", BaseURL: "models.example.com/v1"},
+		"URL of another kind": {Name: "chat:x", BaseURL: "ftp://localhost/v1"},
 		"offline with URL":    {BaseURL: "http://localhost"},
 		"negative time":       {Timeout: -1},
 	} {
@@ -64,7 +67,7 @@ func TestACallIsOneRequest(t *testing.T) {
 		model   string
 		handler http.HandlerFunc
 	}{
-		"gemini down": {"gemini-2.5-flash", down}, "gemini goes on": {"gemini-2.5-flash", continued}, "openai down": {"openai:x", down},
+		"gemini down": {"gemini-2.5-flash", down}, "gemini goes on": {"gemini-2.5-flash", continued}, "openai down": {"openai:x", down}, "chat down": {"chat:x", down},
 	} {
 		for _, streaming := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {

@@ -59,6 +59,13 @@ func TestARealModelFromTheCommandLine(t *testing.T) {
 	r = command(t, "--model", "openai:local", "--base-url", o.URL+"/v1", "Transports Kervalec")
 	require.Equal(t, exitOK, r.code, r.stderr)
 
+	// The address as local servers print it.
+	c := standin.Chat(t, offline.Model{}, nil)
+	c.Version = "qwen3-8b"
+	r = command(t, "--model", "chat:local", "--base-url", strings.TrimPrefix(c.URL, "http://")+"/v1", "Transports Kervalec")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	require.Contains(t, r.stderr, "Model asked: local, served: qwen3-8b.")
+
 	t.Setenv("GEMINI_API_KEY", "")
 	t.Setenv("GOOGLE_API_KEY", "")
 	r = command(t, "--model", "gemini-test", "Transports Kervalec")

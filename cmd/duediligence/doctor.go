@@ -27,8 +27,8 @@ import (
 )
 
 const doctorHelp = `Checks what a run with the same flags needs, and says what to do where it is not there:
-the model's key (in GEMINI_API_KEY or GOOGLE_API_KEY, for openai:NAME in OPENAI_API_KEY) and
-server, the sources, the ledger (Redis), the disk, the clock and the
+the model's key (in GEMINI_API_KEY or GOOGLE_API_KEY, for chat:NAME and openai:NAME in
+OPENAI_API_KEY) and server, the sources, the ledger (Redis), the disk, the clock and the
 age of the price table. Nothing is paid for: the model's server is asked for its list of
 models only.
 
@@ -159,13 +159,18 @@ func isObject(body io.Reader) bool {
 }
 
 func (f *flags) modelsRequest(ctx context.Context) (*http.Request, error) {
-	base, path := strings.TrimSuffix(f.baseURL, "/"), "/v1beta/models?pageSize=1"
-	openAI := strings.HasPrefix(f.model, models.OpenAIPrefix)
+	base, path := models.GeminiURL, "/v1beta/models?pageSize=1"
+	openAI := models.SpeaksOpenAI(f.model)
 	if openAI {
 		path = "/models"
-	} else if base == "" {
-		base = models.GeminiURL
 	}
+	if f.baseURL != "" {
+		var err error
+		if base, err = models.ServerURL(f.baseURL); err != nil {
+			return nil, err
+		}
+	}
+	base = strings.TrimSuffix(base, "/")
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, http.NoBody)
 	if err != nil {
 		return nil, err

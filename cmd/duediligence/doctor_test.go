@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,8 +104,11 @@ func TestDoctorOnTheModel(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	local := standin.OpenAI(t, offline.Model{}, nil)
 	openai := func() string {
-		r := command(t, "doctor", "-o", t.TempDir(), "--model", "openai:qwen3", "--base-url", local.URL, "--lang", "fr")
+		dir := t.TempDir()
+		r := command(t, "doctor", "-o", dir, "--model", "openai:qwen3", "--base-url", local.URL, "--lang", "fr")
 		require.NotContains(t, r.stdout, "accepte la clé")
+		chat := command(t, "doctor", "-o", dir, "--model", "chat:qwen3", "--base-url", strings.TrimPrefix(local.URL, "http://"), "--lang", "fr")
+		require.Equal(t, r.stdout, chat.stdout)
 		return r.stdout
 	}
 	require.Contains(t, openai(), "la clé n'a pas été vérifiée")

@@ -28,7 +28,7 @@ func TestTheKeyFollowsNoRedirect(t *testing.T) {
 		http.Redirect(w, r, strings.Replace(other.URL, "127.0.0.1", "localhost", 1)+r.URL.Path, http.StatusTemporaryRedirect)
 	}))
 	defer first.Close()
-	for _, model := range []string{"gemini-2.5-flash", "openai:x"} {
+	for _, model := range []string{"gemini-2.5-flash", "openai:x", "chat:x"} {
 		asked.Store(0)
 		r := command(t, "doctor", "-o", t.TempDir(), "--model", model, "--base-url", first.URL)
 		require.Equal(t, exitFailed, r.code, r.stdout)

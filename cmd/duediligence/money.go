@@ -159,7 +159,7 @@ func (f *flags) raised(ctx context.Context, l ledger.Ledger, first ledger.Limits
 
 // backend is who bills, as the price table names it.
 func (f *flags) backend() string {
-	if strings.HasPrefix(f.model, models.OpenAIPrefix) {
+	if models.SpeaksOpenAI(f.model) {
 		return "openai"
 	}
 	return "gemini"

@@ -47,7 +47,7 @@ const examples = `  duediligence "Transports Kervalec"
   duediligence --source live "Nom de l'entreprise" -o dossier/
   duediligence --source live --siren 552081317 --lang fr --format html > report.html
   duediligence "Transports Kervalec" --since dossier/ --fail-on high
-  duediligence "Transports Kervalec" --model openai:qwen3 --base-url http://localhost:11434/v1
+  duediligence "Transports Kervalec" --model chat:qwen3 --base-url localhost:11434/v1
   duediligence "Transports Kervalec" --model gemini-2.5-flash --budget 0.10 -o dossier/
   duediligence resume dossier/ --budget +0.05
   duediligence batch suppliers.csv -o dossiers/ -j 4
@@ -171,8 +171,8 @@ func (f *flags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.cache, "cache", "", "keep answers of live sources in this folder for a day")
 	fl.StringVar(&f.asOf, "as-of", "", "the day the facts are judged at, YYYY-MM-DD (default: today)")
 	fl.StringVar(&f.modelFile, "model-file", "", "weights and bands of the risk model, in place of the built-in ones")
-	fl.StringVar(&f.model, "model", models.Offline, "model that writes: offline, gemini-NAME (key in GEMINI_API_KEY or GOOGLE_API_KEY) or openai:NAME (key in "+models.OpenAIKeyVariable+", where the server asks for one)")
-	fl.StringVar(&f.baseURL, "base-url", "", "address of the model's server; required for openai:NAME")
+	fl.StringVar(&f.model, "model", models.Offline, "model that writes: offline, gemini-NAME (key in GEMINI_API_KEY or GOOGLE_API_KEY), chat:NAME on a server of /chat/completions or openai:NAME on one of /responses (key in "+models.OpenAIKeyVariable+", where the server asks for one)")
+	fl.StringVar(&f.baseURL, "base-url", "", "address of the model's server, with the path before /chat/completions or /responses; required for chat:NAME and openai:NAME")
 	fl.StringVar(&f.allowHTTP, "allow-http", "", "let the model's key go to this host over plain http, where others can read it on the way (default: to this machine only)")
 	fl.DurationVar(&f.modelTimeout, "model-timeout", models.DefaultTimeout, "time allowed for one model call")
 	fl.IntVar(&f.maxCalls, "max-calls", 25, "model calls allowed for the whole run")

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/gardefou/gardefou/agents/models"
@@ -42,7 +41,7 @@ func (f *flags) provider() string {
 	switch {
 	case f.model == models.Offline:
 		return "gardefou.offline"
-	case strings.HasPrefix(f.model, models.OpenAIPrefix):
+	case models.SpeaksOpenAI(f.model):
 		return "openai"
 	default:
 		return "gcp.gemini"

@@ -186,9 +186,9 @@ func OpenAIAnswer(w http.ResponseWriter, stream bool, version string, items []ma
 			event(w, map[string]any{"type": "response.function_call_arguments.done", "item_id": it["id"], "output_index": i, "arguments": it["arguments"]})
 			continue
 		}
-		text := plainItem(it)
-		event(w, map[string]any{"type": "response.output_text.delta", "item_id": it["id"], "output_index": i, "content_index": 0, "delta": text[:len(text)/2]})
-		event(w, map[string]any{"type": "response.output_text.delta", "item_id": it["id"], "output_index": i, "content_index": 0, "delta": text[len(text)/2:]})
+		for _, piece := range halves(plainItem(it)) {
+			event(w, map[string]any{"type": "response.output_text.delta", "item_id": it["id"], "output_index": i, "content_index": 0, "delta": piece})
+		}
 	}
 	event(w, map[string]any{"type": "response.completed", "response": whole})
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package standin serves model protocols on a loopback address for tests: Gemini's
-// generateContent and streamGenerateContent, and OpenAI's responses. What it answers
-// is made by any model.LLM; faults are put in per request.
+// generateContent and streamGenerateContent, and OpenAI's responses and chat completions.
+// What it answers is made by any model.LLM; faults are put in per request.
 package standin
 
 import (
@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"google.golang.org/genai"
 
@@ -58,6 +59,15 @@ func OpenAI(t testing.TB, llm model.LLM, fault Fault) *Server {
 	t.Helper()
 	s := &Server{llm: llm, fault: fault}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.openai))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Chat serves llm as OpenAI's chat-completions endpoint would.
+func Chat(t testing.TB, llm model.LLM, fault Fault) *Server {
+	t.Helper()
+	s := &Server{llm: llm, fault: fault}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.chat))
 	t.Cleanup(s.Close)
 	return s
 }
@@ -144,17 +154,22 @@ func chunked(c *genai.Content) []*genai.Content {
 			out = append(out, &genai.Content{Role: c.Role, Parts: []*genai.Part{p}})
 			continue
 		}
-		half := len(p.Text) / 2
-		for half > 0 && p.Text[half]&0xC0 == 0x80 { // not inside a character
-			half--
-		}
-		for _, piece := range []string{p.Text[:half], p.Text[half:]} {
+		for _, piece := range halves(p.Text) {
 			cp := *p
 			cp.Text = piece
 			out = append(out, &genai.Content{Role: c.Role, Parts: []*genai.Part{&cp}})
 		}
 	}
 	return out
+}
+
+// halves cuts text in two, between characters.
+func halves(text string) [2]string {
+	half := len(text) / 2
+	for half > 0 && !utf8.RuneStart(text[half]) {
+		half--
+	}
+	return [2]string{text[:half], text[half:]}
 }
 
 func usageOf(resp *model.LLMResponse) any {
