@@ -24,6 +24,7 @@ func TestContract(t *testing.T) {
 	for name, c := range map[string]callbackstest.Contract{
 		"allow_tools":       {Guard: guards.AllowTools("lookup")},
 		"allow_other":       {Guard: guards.AllowTools("report")},
+		"declared_args":     {Guard: guards.DeclaredArgs()},
 		"args":              {Guard: guards.Args("lookup", guards.Arg{Name: "supplier", Required: true, NotBlank: true, MaxLen: 3})},
 		"business_errors":   {Guard: guards.BusinessErrors()},
 		"call_budget":       {Guard: guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 2, ToolCalls: 2, PerTool: map[string]int{"lookup": 2}, Tell: true})},

@@ -164,31 +164,14 @@ func (f *finish) beforeTool(ctx agent.Context, t tool.Tool, args map[string]any)
 	if t.Name() != f.tool || f.check == nil {
 		return nil, nil
 	}
-	plain, err := RevealArgs(contextOf(ctx), args)
-	if err != nil {
+	said, detail, err := misfit(ctx, f.check, args)
+	if err != nil || said == "" {
 		return nil, err
 	}
-	problems := f.check(plain)
-	if len(problems) == 0 {
-		return nil, nil
-	}
-	asStored := f.check(args)
-	for i, p := range problems {
-		if !slices.Contains(asStored, p) { // it may quote what Redact put a token for
-			problems[i].what = say(ctx, text.ArgNotValid)
-		}
-	}
-	const most = 3
-	var said, where []string
-	for _, p := range problems[:min(most, len(problems))] {
-		said = append(said, cutTo(p.String(), 160))
-		where = append(where, cut(p.at))
-	}
-	detail := fmt.Sprintf("%d errors, at %s", len(problems), strings.Join(where, ", "))
 	if !f.mayCorrect(ctx) {
 		return nil, notFinished(ctx, f.tool, nil).WithDetail(detail)
 	}
-	return nil, callbacks.Deny(CodeInvalidFinish, say(ctx, text.FinishInvalid, f.tool, strings.Join(said, "; "))).WithDetail(detail)
+	return nil, callbacks.Deny(CodeInvalidFinish, say(ctx, text.FinishInvalid, f.tool, said)).WithDetail(detail)
 }
 
 // notFinished fails an agent that does not end through toolName; cause may be nil.

@@ -11,10 +11,15 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"google.golang.org/adk/v2/agent"
+
 	"github.com/gardefou/gardefou/internal/fold"
+
+	"github.com/gardefou/gardefou/internal/text"
 )
 
 // A schemaCheck returns what is wrong with arguments, by place.
@@ -24,6 +29,31 @@ type problem struct{ at, what string }
 
 // String writes the problem for a model.
 func (p problem) String() string { return p.at + ": " + p.what }
+
+// misfit says what is wrong with the arguments as the tool will see them: at most three
+// errors for a model, and their number and places for observers; both are empty where
+// nothing is. What Redact put a token for is not quoted.
+func misfit(ctx agent.Context, check schemaCheck, args map[string]any) (said, detail string, err error) {
+	plain, err := RevealArgs(contextOf(ctx), args)
+	if err != nil {
+		return "", "", err
+	}
+	found := check(plain)
+	if len(found) == 0 {
+		return "", "", nil
+	}
+	asStored := check(args)
+	const most = 3
+	var texts, places []string
+	for _, p := range found[:min(most, len(found))] {
+		if !slices.Contains(asStored, p) {
+			p.what = say(ctx, text.ArgNotValid)
+		}
+		texts = append(texts, cutTo(p.String(), 160))
+		places = append(places, cut(p.at))
+	}
+	return strings.Join(texts, "; "), fmt.Sprintf("%d errors, at %s", len(found), strings.Join(places, ", ")), nil
+}
 
 // compileSchema returns nil for a nil schema.
 func compileSchema(schema any) (schemaCheck, error) {

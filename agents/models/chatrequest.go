@@ -18,6 +18,8 @@ import (
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/model"
+
+	"github.com/gardefou/gardefou/internal/toolschema"
 )
 
 // ErrRequest is the sentinel of a request that chat completions have no words for: with
@@ -193,51 +195,12 @@ func setTools(p *openai.ChatCompletionNewParams, cfg *genai.GenerateContentConfi
 	return nil
 }
 
-// schemaOf is one of the two forms of a schema as JSON Schema; nil where both are.
 func schemaOf(s *genai.Schema, jsonSchema any) (map[string]any, error) {
-	var from any = s
-	if s == nil {
-		from = jsonSchema
-	}
-	raw, err := json.Marshal(from)
+	schema, err := toolschema.Of(s, jsonSchema)
 	if err != nil {
 		return nil, cannot("a schema: %v", err)
 	}
-	var schema map[string]any
-	if err := json.Unmarshal(raw, &schema); err != nil {
-		return nil, cannot("a schema that is no object")
-	}
-	if s != nil {
-		toJSONSchema(schema)
-	}
 	return schema, nil
-}
-
-// toJSONSchema rewrites what genai's schemas have in OpenAPI's form.
-func toJSONSchema(schema map[string]any) {
-	kind, ok := schema["type"].(string)
-	if ok {
-		schema["type"] = strings.ToLower(kind)
-	}
-	if nullable, _ := schema["nullable"].(bool); nullable && ok {
-		schema["type"] = []any{strings.ToLower(kind), "null"}
-	}
-	delete(schema, "nullable")
-	delete(schema, "propertyOrdering")
-	under := []any{schema["items"]}
-	if anyOf, ok := schema["anyOf"].([]any); ok {
-		under = append(under, anyOf...)
-	}
-	if properties, ok := schema["properties"].(map[string]any); ok {
-		for _, p := range properties {
-			under = append(under, p)
-		}
-	}
-	for _, u := range under {
-		if s, ok := u.(map[string]any); ok {
-			toJSONSchema(s)
-		}
-	}
 }
 
 // chatMessages are a history in the form of chat completions, where a call and its result

@@ -73,8 +73,13 @@ type standIn struct {
 	ran    bool
 }
 
-// Declaration makes it a function tool.
+// Declaration makes it a function tool: that of the tool it stands for, where it has one.
 func (s *standIn) Declaration() *genai.FunctionDeclaration {
+	if own, ok := s.Tool.(interface {
+		Declaration() *genai.FunctionDeclaration
+	}); ok {
+		return own.Declaration()
+	}
 	return &genai.FunctionDeclaration{Name: s.Name()}
 }
 

@@ -33,6 +33,7 @@ const (
 	ArgCustom   Key = "guards.arg.custom"
 	ArgNotValid Key = "guards.arg.not_valid"
 	ArgTwice    Key = "guards.arg.twice"
+	ArgsInvalid Key = "guards.args.invalid"
 
 	BudgetCallsRun   Key = "guards.budget.calls.run"
 	BudgetCallsAgent Key = "guards.budget.calls.agent"
@@ -70,6 +71,7 @@ var catalogue = map[Key]entry{
 	ArgCustom:   {"invalid %s: %s, got %s", "%s invalide : %s, reçu %s"},
 	ArgNotValid: {"not valid", "non valable"},
 	ArgTwice:    {"two argument names differ in case alone: give each argument once, under its declared name", "deux noms d'arguments ne diffèrent que par la casse : donnez chaque argument une fois, sous son nom déclaré"},
+	ArgsInvalid: {"invalid arguments: %s", "arguments invalides : %s"},
 
 	BudgetCallsRun:   {"Model call budget exceeded: run stopped.", "Budget d'appels au modèle dépassé : traitement interrompu."},
 	BudgetCallsAgent: {"Model call budget exceeded: agent ended.", "Budget d'appels au modèle dépassé : agent arrêté."},
