@@ -5,8 +5,10 @@ package prices
 
 import (
 	"errors"
+	"fmt"
 	"math/bits"
 	"strconv"
+	"strings"
 )
 
 // Pico is an amount or a price in pico-USD, 1e-12 USD. The largest amount is $9.2 million.
@@ -29,6 +31,21 @@ func (p Pico) PerMillion() string {
 		digits = digits[:len(digits)-1]
 	}
 	return s + "." + digits
+}
+
+// ParsePerMillion reads a price the way price pages write it, "2.55": USD per million
+// tokens, at most six decimals, exactly.
+func ParsePerMillion(usd string) (Pico, error) {
+	whole, fraction, dot := strings.Cut(usd, ".")
+	digits := whole + fraction
+	if whole == "" || dot && fraction == "" || len(fraction) > 6 || strings.Trim(digits, "0123456789") != "" {
+		return 0, fmt.Errorf("%q is not a price in USD per million tokens such as 2.55", usd)
+	}
+	p, err := strconv.ParseInt(digits+strings.Repeat("0", 6-len(fraction)), 10, 64)
+	if err != nil {
+		return 0, ErrOverflow
+	}
+	return Pico(p), nil
 }
 
 // sum adds products of non-negative factors and remembers whether it ever overflowed.

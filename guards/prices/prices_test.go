@@ -538,3 +538,20 @@ func TestImagesCostMore(t *testing.T) {
 		require.Equal(t, c.want, prices.Quote{Rows: []prices.Row{{Rates: base}, c.row}}.ImagesCostMore(), name)
 	}
 }
+
+func TestParsePerMillion(t *testing.T) {
+	for text, want := range map[string]prices.Pico{"2.55": 2_550_000, "0.85": 850_000, "0": 0, "12": 12_000_000, "0.000001": 1, "10.50": 10_500_000} {
+		got, err := prices.ParsePerMillion(text)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		again, err := prices.ParsePerMillion(got.PerMillion())
+		require.NoError(t, err)
+		require.Equal(t, want, again)
+	}
+	for _, text := range []string{"", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", "0.0000001", "1.2.3", " 1", "٣", "$1"} {
+		_, err := prices.ParsePerMillion(text)
+		require.Error(t, err, text)
+	}
+	_, err := prices.ParsePerMillion("9223372036855")
+	require.ErrorIs(t, err, prices.ErrOverflow)
+}
