@@ -49,7 +49,7 @@ func TestDeclaredArgsLetsAModelCorrectItsCall(t *testing.T) {
 		"out of range":  {map[string]any{"city": "Brest", "days": 99}, `/days`},
 		"below range":   {map[string]any{"city": "Brest", "days": 0}, `/days`},
 		"invented unit": {map[string]any{"city": "Brest", "days": 3, "unit": "kelvin"}, `/unit`},
-		"unknown":       {map[string]any{"city": "Brest", "days": 3, "Days": 99}, `Days`},
+		"unknown":       {map[string]any{"city": "Brest", "days": 3, "colour": "blue"}, `colour`},
 		"several":       {map[string]any{"city": 1, "days": 99, "unit": "kelvin"}, `/unit`},
 	} {
 		t.Run(name, func(t *testing.T) {

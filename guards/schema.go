@@ -18,7 +18,6 @@ import (
 	"google.golang.org/adk/v2/agent"
 
 	"github.com/gardefou/gardefou/internal/fold"
-
 	"github.com/gardefou/gardefou/internal/text"
 )
 
