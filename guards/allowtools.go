@@ -42,6 +42,9 @@ type AllowToolsOptions struct {
 //
 // It does not hide tools from the model; it fails closed. Its hook needs nothing
 // from the context.
+//
+// Use it when an agent has more tools than it may call, as with a toolset of somebody else's;
+// leave it out where the agent's own list of tools is the limit.
 func AllowTools(names ...string) callbacks.Guard {
 	return AllowToolsWith(AllowToolsOptions{Tools: names})
 }

@@ -56,6 +56,9 @@ type Arg struct {
 // which the refusal quotes; and where the agent's own callbacks change the arguments, it
 // looks again. A call with two names that differ in case alone is refused. It fails closed. Its hook needs nothing from the
 // context.
+//
+// Use it when a rule about an argument goes beyond the tool's schema; use [DeclaredArgs] where
+// the schema says it all, [Scope] where the values differ from agent to agent.
 func Args(toolName string, rules ...Arg) callbacks.Guard {
 	var errs []error
 	if toolName == "" {

@@ -40,6 +40,9 @@ func (e *businessError) ModelText() string { return e.err.Error() }
 //
 // The agent's error is [callbacks.ErrFailed]; put [Contain] on the agent, and the failure
 // becomes a gap or a further attempt. It fails closed.
+//
+// Use it when an agent must not work on after a fault it can't mend; leave it out where the
+// model may go on with "tool failed".
 func BusinessErrors() callbacks.Guard {
 	return callbacks.Guard{
 		Name: "business_errors",

@@ -115,6 +115,9 @@ type CallBudgetOptions struct {
 // its hook counts calls and time only. It fails closed. Where a plugin of somebody
 // else's answers in the model's place after this guard took a slot, the slot stays
 // taken: it never errs upwards.
+//
+// Use it on every agent; for a limit of time alone use [Deadline], for calls in a stretch of
+// time [RateLimit], for money [Spend].
 func CallBudget(calls int) callbacks.Guard {
 	if calls == 0 {
 		return callbacks.Guard{Name: callBudgetName, Err: fmt.Errorf("guards: CallBudget(0) would refuse every call; leave Calls of CallBudgetOptions zero for the default of %d", DefaultAgentCalls)}

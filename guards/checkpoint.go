@@ -38,6 +38,8 @@ type WritingTool interface {
 //
 // What a tool says of itself is hidden by a wrapper somebody else puts around it, another
 // chain's too; name it then.
+//
+// Use it when a tool's effect can be undone; use [Confirm] where it can't.
 func Checkpoint(take func(ctx context.Context, call callbacks.Step) error, tools ...string) callbacks.Guard {
 	c := &checkpoint{take: take, tools: slices.Clone(tools)}
 	g := callbacks.Guard{

@@ -108,6 +108,9 @@ type ConfirmOptions struct {
 // tool does not run. The model reads that it was refused, not why. A call that a person
 // rejected has used its slot of a budget of tool calls, and the wait counts in a budget of
 // time. It does not bind the tool: what that does with its arguments, nobody approved.
+//
+// Use it when a person has to decide before a tool runs; use [ConfirmByADK] where a front end
+// speaks ADK's confirmation, [Args] where a rule can decide.
 func Confirm(approver Approver, tools ...string) callbacks.Guard {
 	return ConfirmWith(ConfirmOptions{Approver: approver, Tools: tools})
 }

@@ -42,6 +42,9 @@ var ErrNoLLMRoot = errors.New("guards: ADK's confirmation loses the call unless 
 // ones. What was asked is kept in the Run. ADK's launchers resume the Run of the paused
 // invocation by themselves; a caller of callbacks.Start resumes it with Run.Context. A
 // process that has started anew has forgotten it and refuses. It fails closed.
+//
+// Use it when the front end already speaks ADK's confirmation and the root is an LLM agent;
+// use [Confirm] everywhere else.
 func ConfirmByADK(tools ...string) callbacks.Guard {
 	c := &adkConfirm{tools: slices.Clone(tools), key: callbacks.NewKey(func() *adkQuestions { return &adkQuestions{asked: make(map[toolCall]adkQuestion)} })}
 	g := callbacks.Guard{

@@ -57,6 +57,9 @@ type ContainOptions struct {
 // It needs an agent built by Chain.NewAgent as a child of a workflow agent. A
 // cancelled or expired context is not contained: the whole run is over then. It fails open:
 // what an agent did not do is a gap, and the run goes on without it.
+//
+// Use it when the other branches of a run are worth having without this one; leave it out
+// where the run is worth nothing without it.
 func Contain() callbacks.Guard { return ContainWith(ContainOptions{}) }
 
 // ContainWith is [Contain] with options.

@@ -40,6 +40,8 @@ func TestContract(t *testing.T) {
 		"contain":           {Guard: guards.Contain()},
 		"deadline":          {Guard: guards.Deadline(time.Minute)},
 		"finish":            {Guard: guards.Finish("report", map[string]any{"required": []string{"summary"}})},
+		"confirm_by_adk":    {Guard: guards.ConfirmByADK("lookup")},
+		"isolate_func":      {Guard: guards.IsolateFunc(func(context.Context) (string, error) { return "Is Acme solvent?", nil })},
 		"isolate":           {Guard: guards.Isolate("Is Acme solvent?")},
 		"journal":           {Guard: guards.Journal(io.Discard)},
 		"landing":           {Guard: guards.Landing()},

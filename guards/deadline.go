@@ -63,6 +63,8 @@ type DeadlineOptions struct {
 //
 // Limits of agents and model calls work on an agent only, since a plugin wraps no
 // model; a limit of tool calls works in both forms. It fails closed.
+//
+// Use it when a single call may hang; [CallBudget] looks at its time between calls only.
 func Deadline(limit time.Duration) callbacks.Guard {
 	return DeadlineWith(DeadlineOptions{Agent: limit})
 }

@@ -23,6 +23,9 @@ import (
 // It validates what the tool will see, as [Args] does, which has rules beyond a schema. A
 // tool that declares no parameters is not validated. It fails closed: where a schema can't
 // be read, the tool does not run. Its hook needs nothing from the context.
+//
+// Use it when tools declare what they take, as ADK's function tools do; use [Args] for rules
+// that a schema can't say.
 func DeclaredArgs() callbacks.Guard {
 	return callbacks.Guard{
 		Name:       "declared_args",

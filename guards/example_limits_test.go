@@ -47,7 +47,7 @@ func ExampleFinish() {
 	// reads: map[result:ok]
 }
 
-func ExampleBusiness() {
+func ExampleBusinessErrors() {
 	lookup := callbackstest.ToolReturning("lookup", nil, guards.Business(errors.New("no such supplier")))
 	m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("There is none."))
 	chain := callbacks.New(guards.BusinessErrors())

@@ -146,6 +146,42 @@ func ExampleIsolate() {
 	// model: I was asked: Is Acme solvent?
 }
 
+func ExampleIsolateFunc() {
+	m := callbackstest.Script(callbackstest.Turn{Do: func(_ context.Context, req *model.LLMRequest) callbackstest.Turn {
+		return callbackstest.Say("I was asked: " + req.Contents[0].Parts[0].Text)
+	}})
+	chain := callbacks.New(guards.IsolateFunc(func(context.Context) (string, error) { return "Is Acme solvent today?", nil }))
+	ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: m}))
+	// Output:
+	// model: I was asked: Is Acme solvent today?
+}
+
+// A front end is asked, and the tool waits for its answer.
+func ExampleConfirmByADK() {
+	chain := callbacks.New(guards.ConfirmByADK("pay"))
+	if _, err := chain.Attach(llmagent.Config{Name: "buyer", Tools: []tool.Tool{callbackstest.Tool("pay")}}); err != nil {
+		fmt.Println("on an agent:", err)
+	}
+	p, err := chain.Plugin("approvals")
+	fmt.Println("on a runner:", p.Name(), err)
+	// Output:
+	// on an agent: agent "buyer": callbacks: guard "confirm" needs before_run, which does not exist in this form (agent): attach it with Chain.Plugin
+	// on a runner: approvals <nil>
+}
+
+func ExampleDeclaredArgs() {
+	forecast := callbackstest.Tool("forecast").Declared(&genai.FunctionDeclaration{Name: "forecast", Parameters: &genai.Schema{
+		Type: genai.TypeObject, Required: []string{"days"}, Properties: map[string]*genai.Schema{"days": {Type: genai.TypeInteger}},
+	}})
+	m := callbackstest.Script(callbackstest.Call("forecast", map[string]any{"days": "three"}), callbackstest.Say("I see."))
+	chain := callbacks.New(guards.DeclaredArgs())
+	ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{forecast}}))
+	// Output:
+	// calls: forecast
+	// reads: map[error:invalid arguments: /days: type: three has type "string", want "integer"]
+	// model: I see.
+}
+
 func ExampleContain() {
 	failing := callbackstest.Script(callbackstest.Fail(fmt.Errorf("503")))
 	one, err := callbacks.New(guards.Contain()).NewAgent(llmagent.Config{Name: "one", Model: failing})

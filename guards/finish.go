@@ -58,6 +58,9 @@ func (e *NotFinishedError) Is(target error) bool { return target == ErrNotFinish
 //
 // The reminder is a model call like any other: put Finish before CallBudget, which then
 // counts it. It works on an agent only: a plugin wraps no model. It fails closed.
+//
+// Use it when code reads the answer; use [Reask] where only calls that can't be read are to be
+// repaired.
 func Finish(toolName string, schema any) callbacks.Guard {
 	check, err := compileSchema(schema)
 	f := &finish{tool: toolName, check: check}

@@ -23,6 +23,9 @@ import (
 // Keep ADK's default IncludeContents: IncludeContentsNone under a parallel agent
 // sends function responses without their calls. Isolate does not keep an agent's
 // tools from telling it more; that is for the tools and for Scope. It fails closed.
+//
+// Use it when an agent is to see its own question alone; use [Window] where it may see the
+// conversation, but not all of it.
 func Isolate(question string) callbacks.Guard {
 	g := IsolateFunc(func(context.Context) (string, error) { return question, nil })
 	if question == "" {
@@ -33,6 +36,8 @@ func Isolate(question string) callbacks.Guard {
 
 // IsolateFunc is [Isolate] with a question made for each request, from the Run
 // say. It fails closed: an error of it refuses the call.
+//
+// Use it when the question is known only in the run; use [Isolate] where it is known before.
 func IsolateFunc(question func(context.Context) (string, error)) callbacks.Guard {
 	g := callbacks.Guard{
 		Name: isolateName,

@@ -68,6 +68,9 @@ type JournalOptions struct {
 // of the line before, and what was changed later is found. The journal fails open: what
 // goes wrong with a line, a panic of the writer included, is reported to OnError, and the
 // run goes on. It waits for the writer: a writer that blocks holds the run up.
+//
+// Use it on every agent; for figures that a monitoring system collects use package telemetry
+// beside it.
 func Journal(w io.Writer) callbacks.Guard { return JournalWith(JournalOptions{Writer: w}) }
 
 // JournalWith is [Journal] with options.

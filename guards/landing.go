@@ -50,6 +50,9 @@ type LandingOptions struct {
 //
 // Without a CallBudget before it in the chain, or in the plugin of the run, it does
 // nothing; tokens and time run out without a landing. It fails closed.
+//
+// Use it when a partial answer is worth more than none; leave it out where an agent that runs
+// out of calls should fail.
 func Landing(tools ...string) callbacks.Guard { return LandingWith(LandingOptions{Tools: tools}) }
 
 // LandingWith is [Landing] with options.

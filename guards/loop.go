@@ -58,6 +58,9 @@ type LoopOptions struct {
 //
 // Each agent has its own history, which dies with the Run. It does not see a loop whose
 // arguments change a little each time; [CallBudget] ends that one. It fails closed.
+//
+// Use it when a model tends to repeat itself; [CallBudget] ends every other way of going on
+// for ever.
 func Loop() callbacks.Guard { return LoopWith(LoopOptions{}) }
 
 // LoopWith is [Loop] with options.

@@ -73,6 +73,9 @@ type RateLimitOptions struct {
 // The rate outlives the Run: one guard value is one rate wherever it is attached. A model
 // call that is refused ends its agent. Retries and fallbacks of guards before this one are
 // calls of their own. It fails closed.
+//
+// Use it when a service bounds calls in a stretch of time, over all runs; use [CallBudget] for
+// a number of calls in one run, its PerTool for one tool.
 func RateLimit(calls int, every time.Duration) callbacks.Guard {
 	return RateLimitWith(RateLimitOptions{Calls: calls, Every: every, Per: PerTool})
 }

@@ -28,6 +28,9 @@ var ErrMalformedCall = errors.New("the model wrote a malformed call")
 //
 // It works on an agent only: a plugin wraps no model. It fails closed: a model
 // that can't write a call has failed.
+//
+// Use it when a model now and then writes calls that can't be read; use [Finish] for an answer
+// that breaks its schema, [Retry] for calls of the model that fail.
 func Reask() callbacks.Guard {
 	return callbacks.Guard{
 		Name: reaskName,

@@ -61,6 +61,9 @@ type RedactOptions struct {
 // and span exporters, package sinks closes.
 //
 // It fails closed: what can't be looked into is withheld.
+//
+// Use it wherever people's data may pass, with package sinks or as a plugin where the user's
+// message counts; leave it out where an agent must tell one address from another.
 func Redact() callbacks.Guard { return RedactWith(RedactOptions{}) }
 
 // RedactWith is [Redact] with options.

@@ -65,6 +65,8 @@ type RetryOptions struct {
 //
 // Refusals, rejected or pending approvals and budgets are never retried. It fails closed:
 // the last error, or the last response that is no answer, stands.
+//
+// Use it when a provider fails in passing; use [Route] where another model can take over.
 func Retry() callbacks.Guard { return RetryWith(RetryOptions{}) }
 
 // RetryWith is [Retry] with options.

@@ -65,6 +65,9 @@ type RouteOptions struct {
 // Own model and others must be of one family as far as ADK prepares requests for it: what
 // it knows of the model, it knows of the agent's own. Route works on an agent only. It
 // fails closed: where all models fail, the last error stands.
+//
+// Use it when a cheaper model can do the tool turns, or another one can take over; use [Retry]
+// where the same model will do.
 func Route(cheap model.LLM) callbacks.Guard {
 	if cheap == nil {
 		return callbacks.Guard{Name: routeName, Err: errors.New("guards: Route without a model")}

@@ -67,6 +67,9 @@ type ScopeSearch struct {
 // way, and judges the values where [Redact] put tokens for them. With Searches it stands
 // before Redact: after it a result holds labels, none of which is assigned. It fails
 // closed.
+//
+// Use it when agents share a tool and not its data; use [Args] where the allowed values are
+// the same for all.
 func Scope(arg string, values ...string) callbacks.Guard {
 	return ScopeWith(ScopeOptions{Arg: arg, Values: values})
 }

@@ -113,6 +113,8 @@ type Slice struct {
 // Put Spend last among the guards that wrap models, so that every attempt passes it.
 // It works on agents only: a plugin sees no model. It fails closed: no price, no
 // account, no ledger, no call.
+//
+// Use it when calls cost money; use [CallBudget] where a number of calls is limit enough.
 func Spend(o SpendOptions) callbacks.Guard {
 	s, err := newSpend(o)
 	if err != nil {

@@ -56,6 +56,9 @@ type StablePrefixOptions struct {
 // It only looks, and sees what the guards before it made of a request: put it last. A
 // landing that takes the tools away is reported too. Each agent is compared with itself;
 // it does not see the provider's cache, nor a change of model. It fails open.
+//
+// Use it when a provider caches prompts and the bill says that it does not; leave it out
+// otherwise.
 func StablePrefix() callbacks.Guard { return StablePrefixWith(StablePrefixOptions{}) }
 
 // StablePrefixWith is [StablePrefix] with options.

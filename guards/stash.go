@@ -48,6 +48,9 @@ func Stashed(ctx context.Context) map[string]map[string]any {
 // Redact, so that it sees masked data, and before anything that shortens results.
 // It fails open: a state that can't be written, or a result that holds itself, does not
 // refuse the call.
+//
+// Use it when code or another agent reads what a tool returned; leave it out where the model's
+// answer is all that counts.
 func Stash(prefix string) callbacks.Guard {
 	g := callbacks.Guard{
 		Name: "stash",

@@ -44,6 +44,9 @@ type TruncateOptions struct {
 //
 // Put it after whatever keeps or checks whole results, Redact and Stash above all. It
 // fails closed in that no result passes that is too long.
+//
+// Use it when a tool may return more than a model should read; use [Window] where the history
+// as a whole grows.
 func Truncate() callbacks.Guard { return TruncateWith(TruncateOptions{}) }
 
 // TruncateWith is [Truncate] with options.

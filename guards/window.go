@@ -62,6 +62,9 @@ type WindowOptions struct {
 // Put it before [Landing], which adds a message of its own, and after [Isolate]. It needs
 // no state of its own for Turns; the place of a cut by Tokens is kept in the Run. It fails
 // closed: should it break, the call is refused.
+//
+// Use it when a conversation goes on over many turns; use [Isolate] where an agent needs none
+// of it, [Truncate] where single results are too long.
 func Window(turns int) callbacks.Guard { return WindowWith(WindowOptions{Turns: turns}) }
 
 // WindowWith is [Window] with options. A summariser is called inside the chain, so that

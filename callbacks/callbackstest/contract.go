@@ -112,7 +112,9 @@ func (a *asserted) info() bool {
 	ok := true
 	a.panics("info", "Info", func() {
 		info, again := a.g.Info(), a.g.Info()
-		if !reflect.DeepEqual(info, again) {
+		same := (info.Root == nil) == (again.Root == nil)
+		info.Root, again.Root = nil, nil // functions are never deeply equal
+		if !same || !reflect.DeepEqual(info, again) {
 			a.broken("info", "it says one thing and then another")
 		}
 		for _, h := range info.Needs {
