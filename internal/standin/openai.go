@@ -18,7 +18,9 @@ type openaiRequest struct {
 	Model  string       `json:"model"`
 	Stream bool         `json:"stream"`
 	Input  []openaiItem `json:"input"`
-	Tools  []struct {
+	// MaxOutput is the most tokens of output.
+	MaxOutput int32 `json:"max_output_tokens"`
+	Tools     []struct {
 		Type       string         `json:"type"`
 		Name       string         `json:"name"`
 		Parameters map[string]any `json:"parameters"`
@@ -109,8 +111,9 @@ func (q openaiRequest) convert() (*model.LLMRequest, error) {
 	for _, t := range q.Tools {
 		decls = append(decls, &genai.FunctionDeclaration{Name: t.Name, ParametersJsonSchema: t.Parameters})
 	}
+	out.Config = &genai.GenerateContentConfig{MaxOutputTokens: q.MaxOutput}
 	if decls != nil {
-		out.Config = &genai.GenerateContentConfig{Tools: []*genai.Tool{{FunctionDeclarations: decls}}}
+		out.Config.Tools = []*genai.Tool{{FunctionDeclarations: decls}}
 	}
 	return out, nil
 }
