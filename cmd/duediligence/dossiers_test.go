@@ -8,11 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gardefou/gardefou/pipeline/dossiers"
 	"github.com/gardefou/gardefou/pipeline/store"
 )
 
@@ -207,14 +209,14 @@ func TestNoByteOfADossierChanges(t *testing.T) {
 // keepWhole adds the files of the dossiers that are finished.
 func keepWhole(t *testing.T, dir string, kept map[string]string) {
 	t.Helper()
-	all, err := dossiersIn(dir)
+	all, err := dossiers.In(dir)
 	require.NoError(t, err)
 	for _, d := range all {
-		if !d.whole() {
+		if !d.Whole() {
 			continue
 		}
-		for path, data := range bytesOf(t, d.dir) {
-			if rel, _ := filepath.Rel(d.dir, path); !dated.MatchString(strings.Split(rel, string(filepath.Separator))[0]) {
+		for path, data := range bytesOf(t, d.Dir) {
+			if !slices.ContainsFunc(dossiers.Folders(d.Dir)[1:], func(later string) bool { return strings.HasPrefix(path, later+string(filepath.Separator)) }) {
 				kept[path] = data
 			}
 		}

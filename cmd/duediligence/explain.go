@@ -16,6 +16,7 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/dossiers"
 )
 
 const explainHelp = `Prints which guards stand on each agent, in which order, with which limits, and what
@@ -78,7 +79,7 @@ func (f *flags) whichWasIt(replay string) error {
 // recordCommand makes a recording of the run that dir holds, or of any.
 func recordCommand(dir string) string {
 	query := "SUPPLIER"
-	if r, ok := keptRun(dir); ok {
+	if r, ok := dossiers.Recorded(dir); ok {
 		query = quoted(r.Query)
 	}
 	return "duediligence " + query + " --source record:recorded/"

@@ -8,15 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/internal/text"
-	"github.com/gardefou/gardefou/pipeline/store"
+	"github.com/gardefou/gardefou/pipeline/dossiers"
 )
 
 const journalHelp = `Reads the journal of runs: the file of --journal, or that of an output folder, also where the
@@ -41,7 +39,7 @@ func journalFiles(args []string) []string {
 		info, err := os.Stat(arg)
 		switch {
 		case err == nil && info.IsDir():
-			for _, path := range journalsIn(arg) {
+			for _, path := range dossiers.Journals(arg) {
 				files = append(files, journal.Files(path)...)
 			}
 		case len(args) == 1:
@@ -51,22 +49,6 @@ func journalFiles(args []string) []string {
 		}
 	}
 	return files
-}
-
-// folderJournalPath is the journal of an output folder: beside the report, or, as long as
-// the run there has not come to one, a crash and Ctrl-C included, beside the kept run.
-func folderJournalPath(dir string) string {
-	beside, kept := filepath.Join(dir, journalName), filepath.Join(dir, store.Folder, journalName)
-	if _, err := os.Stat(kept); err != nil {
-		return beside
-	}
-	if _, err := os.Stat(beside); err != nil {
-		return kept
-	}
-	if r, ok := keptRun(dir); ok && r.Attempts > 0 && (r.Status == "" || r.Status == string(callbacks.StatusInterrupted)) {
-		return kept // what is beside the report is an earlier run's
-	}
-	return beside
 }
 
 func newJournalVerifyCommand() *cobra.Command {
@@ -115,7 +97,7 @@ func verify(w io.Writer, lang text.Lang, o journal.VerifyOptions, args []string,
 	journals := [][]string{journalFiles(args)}
 	var names []string
 	if info, err := os.Stat(args[0]); err == nil && info.IsDir() && len(args) == 1 {
-		if names = journalsIn(args[0]); len(names) > 1 {
+		if names = dossiers.Journals(args[0]); len(names) > 1 {
 			journals = journals[:0]
 			for _, path := range names {
 				journals = append(journals, journal.Files(path))

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/sources"
@@ -195,7 +194,7 @@ func (f *flags) keep(p *printer, c *sources.Client, subject supplier.Subject, qu
 	}
 	dir := filepath.Join(f.out, store.Folder)
 	begin := store.CreateNew
-	if at.replaces.dir != "" {
+	if at.replaces.Dir != "" {
 		begin = store.Create
 	}
 	kept, err := begin(dir, store.Run{ID: rand.Text(), Query: query, Subject: subject, Started: time.Now().UTC(), Settings: own})
@@ -226,22 +225,11 @@ func (f *flags) keep(p *printer, c *sources.Client, subject supplier.Subject, qu
 // placed says where a run is kept, where that is not simply the folder that was named.
 func (p *printer) placed(at place) {
 	switch d := at.replaces; {
-	case d.dir != "" && d.finished():
-		p.line("%s", text.Get(p.lang, text.KeptReplaced, at.dir, d.run.Subject.LegalName, d.ended(p.lang)))
-	case at.beside.dir != "":
-		p.line("%s", text.Get(p.lang, text.KeptBeside, at.beside.dir, at.beside.run.Subject.LegalName, at.beside.ended(p.lang), at.dir))
+	case d.Dir != "" && d.Finished():
+		p.line("%s", text.Get(p.lang, text.KeptReplaced, at.dir, d.Run.Subject.LegalName, ended(d, p.lang)))
+	case at.beside.Dir != "":
+		p.line("%s", text.Get(p.lang, text.KeptBeside, at.beside.Dir, at.beside.Run.Subject.LegalName, ended(at.beside, p.lang), at.dir))
 	}
-}
-
-// finished reports whether a run ended as it should: there is nothing to go on with.
-func finished(s callbacks.Status) bool {
-	return s == callbacks.StatusDone || s == callbacks.StatusLanded
-}
-
-// keptRun reads the run that an output folder holds, which may be under way.
-func keptRun(dir string) (r store.Run, ok bool) {
-	data, err := os.ReadFile(filepath.Join(dir, store.Folder, store.RunFile)) //nolint:gosec // the folder is the caller's to choose
-	return r, err == nil && json.Unmarshal(data, &r) == nil
 }
 
 // keptPath is a file beside a kept run.

@@ -16,6 +16,7 @@ import (
 	"github.com/gardefou/gardefou/internal/files"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/dossiers"
 	"github.com/gardefou/gardefou/pipeline/runpage"
 	"github.com/gardefou/gardefou/pipeline/store"
 	"github.com/gardefou/gardefou/pipeline/supplier"
@@ -77,7 +78,7 @@ func (f *flags) openOutputs(lang text.Lang) (*outputs, error) {
 		}
 	}
 	if f.journal != "" {
-		if dir, name := filepath.Split(f.journal); name == journalName && (holdsBegun(dir) || f.out != "" && filepath.Clean(dir) == filepath.Clean(f.out)) {
+		if dir, name := filepath.Split(f.journal); name == journalName && (dossiers.HoldsRun(dir) || f.out != "" && filepath.Clean(dir) == filepath.Clean(f.out)) {
 			return nil, refuseIn(lang, text.KeptDossier, "--journal", filepath.Clean(dir))
 		}
 		file, err := journal.OpenFile(f.journal, journal.FileOptions{MaxBytes: f.journalSize})

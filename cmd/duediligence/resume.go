@@ -67,13 +67,13 @@ func (f *flags) resume(ctx context.Context, dir string, given func(string) bool,
 	if err != nil {
 		return err
 	}
-	if d.whole() {
+	if d.Whole() {
 		p := &printer{w: stderr, quiet: f.quiet, lang: lang}
-		p.line("%s", text.Get(lang, text.ResumeFinished, d.run.Subject.LegalName, d.ended(lang), d.dir))
+		p.line("%s", text.Get(lang, text.ResumeFinished, d.Run.Subject.LegalName, ended(d, lang), d.Dir))
 		return nil
 	}
-	if filepath.Clean(d.dir) != filepath.Clean(dir) {
-		dir = d.dir
+	if filepath.Clean(d.Dir) != filepath.Clean(dir) {
+		dir = d.Dir
 	}
 	kept, err := store.Open(filepath.Join(dir, store.Folder))
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/dossiers"
 )
 
 // goOn is the command that resumes the run, or "" where it is not kept.
@@ -25,15 +26,15 @@ func (f *flags) goOn() string {
 	if f.kept == nil {
 		return ""
 	}
-	return f.resumeCommand(dossier{f.out, f.kept.Run()})
+	return f.resumeCommand(dossiers.Dossier{Dir: f.out, Run: f.kept.Run()})
 }
 
 // resumeCommand is the command that resumes a dossier's run. It names the hosts that the run
 // was begun with, which are never taken from a folder.
-func (f *flags) resumeCommand(d dossier) string {
-	again := "duediligence resume " + quoted(d.dir)
+func (f *flags) resumeCommand(d dossiers.Dossier) string {
+	again := "duediligence resume " + quoted(d.Dir)
 	var s settings
-	if json.Unmarshal(d.run.Settings, &s) != nil {
+	if json.Unmarshal(d.Run.Settings, &s) != nil {
 		return again
 	}
 	named := &hosts{}
