@@ -15,9 +15,9 @@ import (
 	"github.com/gardefou/gardefou/pipeline/batch"
 )
 
-const batchHelp = `Researches every supplier of a CSV file, one a row. Writes a folder for each, index.html
+const batchHelp = `Researches every supplier of a CSV file, one a row. Writes a dossier for each, index.html
 with the gravest first, and summary.csv with one row for each of the file, in its order
-and with its columns.
+and with its columns; folder names the dossier.
 
 The file may be as Excel writes it: separated by , or ; or tabs, in UTF-8, UTF-16 or
 Windows-1252, with line breaks in quoted cells. Its header says which columns name the
@@ -28,11 +28,18 @@ A file with a header that is not known is refused, too. A supplier that stands t
 researched once; same_as names the first row. A row that can't be researched has its
 reason in the summary and stops nothing.
 
-Each run is kept in its folder while it goes on. Run again, the batch goes on where it was
+The first dossier of a supplier is DIR/NUMBER, each later one, of another day or source,
+DIR/NUMBER/YYYY-MM-DD. One that is finished never changes. --since DIR/NUMBER, resume
+DIR/NUMBER and journal verify DIR/NUMBER find all of them. index.html and summary.csv are
+those of the last batch; where others wrote them, or DIR is the folder of one supplier, the
+batch is refused.
+
+Each run is kept in its dossier while it goes on. Run again, the batch goes on where it was
 interrupted: whole reports of the same day stay, and runs that a limit, a dead model or a
 crash stopped are resumed at no cost for what was answered before; so does "duediligence
 resume DIR/NUMBER" with one of them. The budgets of the flags hold for each supplier, over
-all its attempts. With another model or source a run is begun anew.
+all its attempts. With another model or source, a run that was stopped stays as it is and
+one is begun beside it.
 
 Exit codes: 0 every supplier has its whole report; 1 a row has no report, or a run failed;
 2 input refused; 5 calls, time or money ran out for a run, its report is partial; 7 a
@@ -53,7 +60,7 @@ func newBatchCommand() *cobra.Command {
 		},
 	}
 	f.register(cmd)
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "folder for the reports and summary.csv (required)")
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "folder for the dossiers, index.html and summary.csv (required)")
 	cmd.Flags().IntVarP(&jobs, "jobs", "j", 2, "suppliers researched at the same time")
 	cmd.Flags().StringArrayVar(&columns, "column", nil, "header of a column that says who is meant, or its number from 1 where the file has no header; may be repeated")
 	cmd.Flags().StringVar(&f.failOn, "fail-on", "", "exit with 7 where a rating is at least this: medium, high, critical or stop")
@@ -107,6 +114,10 @@ func (f *flags) batch(ctx context.Context, file string, jobs int, columns []stri
 	var refused *batch.InputError
 	if errors.As(err, &refused) {
 		return refuse("batch: %s: %v", file, refused)
+	}
+	var folder *batch.FolderError
+	if errors.As(err, &folder) {
+		return refuse("batch: %v", folder)
 	}
 	if err != nil {
 		return failed(err)

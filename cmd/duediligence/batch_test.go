@@ -89,7 +89,7 @@ func TestBatchWithPartialReports(t *testing.T) {
 			require.Equal(t, exitOK, alone.code, alone.stderr)
 			second := command(t, append(args, "2")...)
 			require.Equal(t, exitOK, second.code, second.stderr)
-			require.Contains(t, second.stderr, "2 researched, 0 partial, 0 kept")
+			require.Contains(t, second.stderr, "1 researched, 0 partial, 1 kept", "the one that was resumed alone is whole")
 			require.Zero(t, asked.again(), "no answer is paid for twice")
 			require.NotContains(t, file(t, dir, runpage.IndexFile), "partial")
 			bill, err := s.Bill("gemini", "gemini-2.5-flash")
@@ -222,4 +222,63 @@ func TestBatchSaysTheRatings(t *testing.T) {
 	require.Equal(t, exitOK, command(t, "batch", suppliers(t, "name", "Transports Kervalec"), "-o", t.TempDir(), "--fail-on", "high").code)
 	kept := command(t, "batch", list, "-o", dir, "--lang", "fr")
 	require.Contains(t, kept.stderr, "ligne 3 : Bâtisseurs du Menhir : conservé : ARRÊT  ")
+}
+
+// Next month's batch leaves this month's dossiers as they are; the summary, the overview and
+// the commands that take a folder find the new ones.
+func TestALaterBatchLeavesTheDossiers(t *testing.T) {
+	list, dir := suppliers(t, "name", "Transports Kervalec", "Bâtisseurs du Menhir"), t.TempDir()
+	batch := func(day string, more ...string) {
+		t.Helper()
+		r := command(t, append([]string{"batch", list, "-o", dir, "--as-of", day}, more...)...)
+		require.Equal(t, exitOK, r.code, r.stderr)
+	}
+	batch("2026-08-15")
+	home := filepath.Join(dir, "999991011")
+	before := bytesOf(t, home)
+	batch("2026-09-15", "--lang", "fr")
+	now := bytesOf(t, home)
+	for path, data := range before {
+		require.Equal(t, data, now[path], path)
+	}
+	require.Equal(t, map[string]string{"999991011": "999991011/2026-09-15", "999991029": "999991029/2026-09-15"}, summaryOf(t, dir, "folder"))
+	require.Equal(t, map[string]string{"999991011": "2026-09-15", "999991029": "2026-09-15"}, summaryOf(t, dir, "as_of"))
+	require.Contains(t, file(t, dir, runpage.IndexFile), `<a href="999991011/2026-09-15/index.html">`)
+	require.Contains(t, file(t, home, "2026-09-15", runpage.IndexFile), "15/09/2026")
+
+	since := command(t, "Transports Kervalec", "--since", home, "--as-of", "2026-09-20", "--format", "json")
+	require.Equal(t, exitOK, since.code, since.stderr)
+	require.Contains(t, since.stdout, `"before": "2026-09-15"`)
+	verified := command(t, "journal", "verify", home)
+	require.Equal(t, exitOK, verified.code, verified.stderr)
+	require.Contains(t, verified.stdout, filepath.Join(home, "2026-09-15", journalName))
+
+	// A single run on the same supplier stands beside both, and the next batch takes it over.
+	single := command(t, "Transports Kervalec", "-o", home, "--as-of", "2026-10-15")
+	require.Equal(t, exitOK, single.code, single.stderr)
+	batch("2026-10-15")
+	require.Equal(t, map[string]string{"999991011": "999991011/2026-10-15", "999991029": "999991029/2026-10-15"}, summaryOf(t, dir, "folder"))
+
+	r := command(t, "batch", list, "-o", dir, "--as-of", "2026-11-15", "--max-calls", "3")
+	require.Equal(t, exitExhausted, r.code, r.stderr)
+	require.Contains(t, file(t, home, "2026-11-15", runpage.IndexFile), "duediligence resume "+home+"/2026-11-15 --max-calls 6")
+	resumed := command(t, "resume", home, "--max-calls", "25")
+	require.Equal(t, exitOK, resumed.code, resumed.stderr)
+	require.Contains(t, resumed.stderr, "Written to "+filepath.Join(home, "2026-11-15"))
+}
+
+// A batch replaces what a batch wrote and nothing else.
+func TestABatchIsRefusedWhereItWouldReplaceAFile(t *testing.T) {
+	list := suppliers(t, "name", "Transports Kervalec")
+	single := t.TempDir()
+	require.Equal(t, exitOK, command(t, "Transports Kervalec", "-o", single).code)
+	page := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(page, runpage.IndexFile), []byte("my own page"), 0o600))
+	for dir, want := range map[string]string{single: "holds a finished dossier or a run", page: "was written by no batch"} {
+		before := bytesOf(t, dir)
+		r := command(t, "batch", list, "-o", dir)
+		require.Equal(t, exitRefused, r.code, r.stderr)
+		require.Contains(t, r.stderr, want)
+		require.Equal(t, before, bytesOf(t, dir))
+	}
 }

@@ -392,7 +392,7 @@ func TestBatchCommand(t *testing.T) {
 
 	// Long after the first batch.
 	old := time.Now().Add(-time.Hour)
-	require.NoError(t, os.Chtimes(filepath.Join(out, "999991011", "row.csv"), old, old))
+	require.NoError(t, os.Chtimes(filepath.Join(out, "999991011", "report.json"), old, old))
 	again := command(t, "batch", list, "-o", out)
 	require.Contains(t, again.stderr, "0 researched, 0 partial, 2 kept from before, 1 repeated")
 	sum2, err := os.ReadFile(filepath.Join(out, "summary.csv"))

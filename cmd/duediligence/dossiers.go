@@ -101,14 +101,16 @@ func (f *flags) placeAmong(all []dossiers.Dossier, others []string, asOf time.Ti
 		return place{}, refuseIn(lang, text.KeptWhich, f.out, filepath.Join(f.out, filepath.Base(kept[len(kept)-1].Dir)))
 	case own < 0 && len(others) > 0:
 		return place{}, refuseIn(lang, text.KeptNotOurs, f.out, listed(others))
-	case len(kept) == 0:
-		return place{dir: f.out}, nil
 	}
-	dir, err := dossiers.Claim(f.out, asOf)
+	dir, err := dossiers.Next(f.out, asOf)
 	if err != nil {
 		return place{}, refuse("-o: %v", err)
 	}
-	return place{dir: dir, beside: kept[len(kept)-1]}, nil
+	at := place{dir: dir}
+	if len(kept) > 0 {
+		at.beside = kept[len(kept)-1]
+	}
+	return at, nil
 }
 
 // listed names some of what a folder holds.

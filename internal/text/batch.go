@@ -30,6 +30,7 @@ const (
 	BatchFoundOne    Key = "batch.found.one"
 	BatchFoundNoHead Key = "batch.found.no_header"
 	BatchSameAs      Key = "batch.same_as"
+	BatchForeign     Key = "batch.foreign"
 	BatchRatings     Key = "batch.ratings"
 	BatchNoReport    Key = "batch.no_report"
 
@@ -62,6 +63,7 @@ var batchCatalogue = map[Key]entry{
 	BatchFoundTab:    {"tab", "tabulation"},
 	BatchFoundOne:    {"none", "aucun"},
 	BatchFoundNoHead: {"the first columns, without a header", "les premières colonnes, sans en-tête"},
+	BatchForeign:     {"%s was written by no batch and is not replaced: move it, or give another folder with -o", "%s n'a été écrit par aucun lot et n'est pas remplacé : le déplacer, ou donner un autre dossier avec -o"},
 	BatchSameAs:      {"a supplier of another row", "fournisseur d'une autre ligne"},
 	BatchRatings:     {"Ratings: %s.", "Niveaux : %s."},
 	BatchNoReport:    {"without a report", "sans rapport"},

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package batch runs due diligences for the rows of a CSV file, several at a time, in
-// memory that does not grow with the number of rows. Each supplier gets a folder; a
-// batch that was interrupted goes on where it was.
+// memory that does not grow with the number of rows. Each supplier has a folder, and in it
+// a dossier of each batch: see package dossiers. What a batch finished is never changed by
+// a later one; one that was interrupted goes on where it was.
 package batch
 
 import (
@@ -14,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,13 +26,12 @@ import (
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/journal"
-	"github.com/gardefou/gardefou/internal/files"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/internal/unresolved"
 	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/dossiers"
+	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/risk"
-	"github.com/gardefou/gardefou/pipeline/runpage"
-	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
@@ -39,7 +40,8 @@ type Options struct {
 	// Pipeline is what every run is made with. Journal, JournalError, Observe and
 	// Previous are the batch's own.
 	Pipeline pipeline.Options
-	// Dir is where the folders and summary.csv go. Required; created where absent.
+	// Dir is where the folders of the suppliers, summary.csv and index.html go. Required;
+	// created where absent. The two files replace those of an earlier batch and no others.
 	Dir string
 	// Jobs is how many suppliers are researched at once. Zero means 1.
 	Jobs int
@@ -72,7 +74,8 @@ type Row struct {
 	// Rating and Decision are those of the report; empty where there is none.
 	Rating   risk.Rating
 	Decision risk.Decision
-	// Folder is the supplier's, in Options.Dir; empty where there is no report.
+	// Folder is the dossier's, in Options.Dir, with slashes: NUMBER, or NUMBER/2026-12-01
+	// where earlier ones stand. Empty where there is no report.
 	Folder string
 	// Err says why there is no report, as a [*RowError].
 	Err error
@@ -85,7 +88,7 @@ type Result string
 const (
 	ResultDone     Result = "done"
 	ResultPartial  Result = "partial"  // a report, of a run that ended otherwise than done
-	ResultKept     Result = "kept"     // a report of an earlier, interrupted batch
+	ResultKept     Result = "kept"     // a whole report of the same day, of an earlier batch
 	ResultRepeated Result = "repeated" // another row of the file means the same supplier
 	ResultFailed   Result = "failed"
 )
@@ -96,7 +99,8 @@ type Summary struct{ Done, Partial, Kept, Repeated, Failed int }
 // Run researches every row that r holds: a table of separated values (RFC 4180), in
 // UTF-8, UTF-16 or Windows-1252, with comma, semicolon or tab. A row that can't be
 // researched is counted and listed in the summary; only what concerns all rows, a folder
-// that can't be written say, is an error, an [*InputError] where the file is at fault.
+// that can't be written say, is an error: an [*InputError] where the file is at fault, a
+// [*FolderError] where Options.Dir holds what a batch does not replace.
 // After a cancelled context the summary is not written.
 func Run(ctx context.Context, r io.Reader, o Options) (Summary, error) {
 	if o.Dir == "" {
@@ -116,6 +120,9 @@ func Run(ctx context.Context, r io.Reader, o Options) (Summary, error) {
 	if o.Found != nil {
 		o.Found(t.Found)
 	}
+	if err := checkFolder(o.Dir, lang); err != nil {
+		return Summary{}, err
+	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return Summary{}, fmt.Errorf("batch: %w", err)
 	}
@@ -126,8 +133,13 @@ func Run(ctx context.Context, r io.Reader, o Options) (Summary, error) {
 	if err != nil {
 		return Summary{}, fmt.Errorf("batch: %w", err)
 	}
-	b := &batch{o: o, lang: lang, spool: spool, started: time.Now(), busy: make(map[string]chan struct{})}
 	defer func() { _ = spool.close() }()
+	seen, err := newSeen(o.Dir)
+	if err != nil {
+		return Summary{}, fmt.Errorf("batch: %w", err)
+	}
+	defer func() { _ = seen.close() }()
+	b := &batch{o: o, lang: lang, spool: spool, seen: seen, busy: make(map[string]chan struct{})}
 
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(o.Jobs)
@@ -160,10 +172,10 @@ func inLanguage(lang text.Lang, err error) error {
 }
 
 type batch struct {
-	o       Options
-	lang    text.Lang
-	spool   *spool
-	started time.Time
+	o     Options
+	lang  text.Lang
+	spool *spool
+	seen  seen
 
 	mu   sync.Mutex
 	sum  Summary
@@ -241,19 +253,28 @@ func (b *batch) research(ctx context.Context, in input, row *Row) ([]string, err
 	name := folderName(subject.SIREN, subject.LEI, subject.VAT)
 	release := b.claim(ctx, name)
 	defer release()
-	dir := filepath.Join(b.o.Dir, name)
-	if result, cells, ok := b.before(dir); ok {
-		row.Result, row.Folder = result, name
+	if folder, cells, ok := b.seen.find(name); ok {
+		cells[columnCost] = "" // the other row says what was spent
+		row.Result, row.Folder = ResultRepeated, folder
 		return cells, nil
 	}
-	cells, err := b.run(ctx, subject, in.shown, dir)
-	if err != nil {
-		return nil, err
+	home := filepath.Join(b.o.Dir, name)
+	dir, cells, kept := b.keptReport(home, subject)
+	result := ResultKept
+	if !kept {
+		if dir, cells, err = b.run(ctx, subject, in.shown, home); err != nil {
+			return nil, err
+		}
+		result, row.Status = ResultDone, callbacks.Status(cells[columnStatus])
+		if !whole(cells) {
+			result = ResultPartial
+		}
 	}
-	row.Result, row.Folder, row.Status = ResultDone, name, callbacks.Status(cells[columnStatus])
-	if !whole(cells) {
-		row.Result = ResultPartial
+	row.Result, row.Folder = result, name
+	if dir != home {
+		row.Folder = path.Join(name, filepath.Base(dir))
 	}
+	b.seen.add(name, row.Folder, cells)
 	return cells, nil
 }
 
@@ -312,96 +333,38 @@ func (b *batch) claim(ctx context.Context, key string) (release func()) {
 	}
 }
 
-// before reports that the supplier's folder is there already: from an interrupted
-// batch, whose row is taken over, or from another row of this one.
-func (b *batch) before(dir string) (Result, []string, bool) {
-	cells, err := readRow(filepath.Join(dir, rowFile))
-	switch {
-	case err != nil:
-		return "", nil, false
-	case b.seen(dir):
-		cells[columnCost] = "" // the other row says what was spent
-		return ResultRepeated, cells, true
-	case !b.current(cells) || !whole(cells):
-		return "", nil, false
-	}
-	b.mark(dir)
-	return ResultKept, cells, true
-}
-
 // whole reports that the run of a row ended as it should: what stopped another may be gone by now.
-func whole(cells []string) bool {
-	s := callbacks.Status(cells[columnStatus])
-	return s == callbacks.StatusDone || s == callbacks.StatusLanded
-}
+func whole(cells []string) bool { return dossiers.Finished(callbacks.Status(cells[columnStatus])) }
 
-// current reports that a row is about the same day and kind of data as this batch: a
-// report of last spring, or about the sample set, is not taken over.
-func (b *batch) current(cells []string) bool {
-	c := b.o.Pipeline.Sources
-	mode := c.Mode()
-	if mode == sources.ModeRecord {
-		mode = sources.ModeReplay // as a recording's report says
-	}
-	return cells[columnAsOf] == c.AsOf().Format(time.DateOnly) && cells[columnData] == string(mode)
-}
-
-// seen and mark tell rows of this batch from those of an earlier one, by a file in the
-// folder, so that memory does not grow with the rows.
-func (b *batch) seen(dir string) bool {
-	data, err := os.ReadFile(filepath.Join(dir, ".batch"))
-	return err == nil && string(data) == b.id()
-}
-
-func (b *batch) mark(dir string) {
-	// Without the mark a repeated row is taken for a kept one, nothing worse.
-	_ = os.WriteFile(filepath.Join(dir, ".batch"), []byte(b.id()), 0o600)
-}
-
-func (b *batch) id() string { return b.started.UTC().Format(time.RFC3339Nano) }
-
-func (b *batch) run(ctx context.Context, subject supplier.Subject, query, dir string) (cells []string, err error) {
+// run researches subject in a dossier of its home, and returns the dossier's folder and the
+// cells of its report.
+func (b *batch) run(ctx context.Context, subject supplier.Subject, query, home string) (dir string, cells []string, err error) {
 	o := b.o.Pipeline
 	o.JournalError, o.Observe, o.Previous = nil, nil, nil
-	k, err := b.open(ctx, &o, subject, query, dir)
+	k, err := b.open(ctx, &o, subject, query, home)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	defer func() { err = errors.Join(err, k.close()) }()
 	p, err := pipeline.New(o)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	out, err := p.Run(ctx, subject, query)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	lines, head, err := k.end(out)
-	if err != nil {
-		return nil, err
-	}
+	cells, err = k.write(out, b.lang)
+	return k.dir, cells, err
+}
+
+// cellsOf are the cells of a report whose run ended with a status.
+func cellsOf(r report.Report, s callbacks.Status, lines []byte, lang text.Lang) ([]string, error) {
 	stats, err := journal.Count(journal.Entries(bytes.NewReader(lines)))
 	if err != nil {
 		return nil, err
 	}
-	cells = append(out.Report.CSVRow(), string(out.Result.Status), cost(stats), reasons(out.Report, b.lang))
-	var row bytes.Buffer
-	if err := writeRow(&row, cells); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	all, err := runpage.Files(out, lines, head, o.Lang, k.goOn(out))
-	if err != nil {
-		return nil, err
-	}
-	// The row comes last: it is what says that the folder is whole.
-	if err := files.Write(dir, append(all, files.File{Name: rowFile, Data: row.Bytes()})...); err != nil {
-		return nil, err
-	}
-	b.mark(dir)
-	return cells, nil
+	return append(r.CSVRow(), string(s), cost(stats), reasons(r, lang)), nil
 }
 
 // cost is what all attempts of a run were charged, in USD; empty where nothing was.

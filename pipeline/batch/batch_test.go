@@ -135,25 +135,6 @@ func TestAnInterruptedBatchGoesOn(t *testing.T) {
 	require.Empty(t, left, "no temporary file is left")
 }
 
-// A report of another day, or about other data, is made anew.
-func TestAnOldReportIsNotTakenOver(t *testing.T) {
-	dir := t.TempDir()
-	run := func(asOf time.Time) batch.Summary {
-		o := options(t, dir)
-		c, err := sources.New(sources.Options{AsOf: asOf})
-		require.NoError(t, err)
-		o.Pipeline.Sources = c
-		sum, err := batch.Run(t.Context(), strings.NewReader("Transports Kervalec\n"), o)
-		require.NoError(t, err)
-		return sum
-	}
-	before := sources.SampleDate.AddDate(0, -6, 0)
-	require.Equal(t, batch.Summary{Done: 1}, run(before))
-	require.Equal(t, batch.Summary{Kept: 1}, run(before))
-	require.Equal(t, batch.Summary{Done: 1}, run(sources.SampleDate))
-	require.Equal(t, "sample", summary(t, dir)[0]["data"])
-}
-
 // More rows than are sorted at once, made as they are read: all of them are in the
 // summary, in their order, and a cell with a line break is one. (Hostile case 39.)
 func TestManyRowsAreStreamed(t *testing.T) {
@@ -239,6 +220,10 @@ func batchOf(b *testing.B, n int) (time.Duration, uint64) {
 		// The folder goes, so that the next row of the same company is researched anew.
 		for _, d := range []string{"999991011", "999991029", "999991052", "999991037", "999991045"} {
 			_ = os.RemoveAll(filepath.Join(dir, d))
+		}
+		marks, _ := filepath.Glob(filepath.Join(dir, ".seen-*", "*"))
+		for _, m := range marks {
+			_ = os.Remove(m)
 		}
 		if r.Number%100 == 0 {
 			runtime.GC()

@@ -15,6 +15,13 @@ type InputError struct{ Text string }
 // Error implements error.
 func (e *InputError) Error() string { return e.Text }
 
+// A FolderError says why nothing is written to the folder of the batch, and what to do. Its
+// text is in the language of the batch.
+type FolderError struct{ Text string }
+
+// Error implements error.
+func (e *FolderError) Error() string { return e.Text }
+
 // A RowError says why a row has no report. Its text is in the language of the batch.
 type RowError struct {
 	Text string

@@ -9,28 +9,31 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/internal/files"
+	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/dossiers"
 	"github.com/gardefou/gardefou/pipeline/runpage"
 	"github.com/gardefou/gardefou/pipeline/store"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
-// Keep says how runs are kept: each in a [store.Store] in its supplier's folder. Its
+// Keep says how runs are kept: each in a [store.Store] in its dossier's folder. Its
 // functions are called by several goroutines.
 type Keep struct {
 	// Settings are kept with each run, for who resumes it alone.
 	Settings json.RawMessage
-	// Same reports whether a kept run asks what this batch asks: it is resumed then, and
-	// begun anew otherwise. Required.
+	// Same reports whether a kept run asks what this batch asks. One that is not finished
+	// is resumed then; otherwise it stays as it is, and a run is begun beside it. Required.
 	Same func(store.Run) bool
 	// Begin is called before each attempt of a run in a folder. Nil adds nothing.
 	Begin func(ctx context.Context, dir string, kept *store.Store) (Attempt, error)
@@ -60,11 +63,14 @@ type keeper struct {
 	lines func() ([]byte, error)
 }
 
-// open begins to keep a run, or goes on with one that was kept, and puts what belongs to it
-// into o.
-func (b *batch) open(ctx context.Context, o *pipeline.Options, subject supplier.Subject, query, dir string) (_ *keeper, err error) {
-	k := &keeper{dir: dir, keep: b.o.Keep}
-	if k.keep == nil {
+// open goes on with a run that was kept in home, or begins one in a dossier of its own, and
+// puts what belongs to it into o.
+func (b *batch) open(ctx context.Context, o *pipeline.Options, subject supplier.Subject, query, home string) (_ *keeper, err error) {
+	k := &keeper{keep: b.o.Keep}
+	if err := b.takeStore(k, subject, query, home); err != nil {
+		return nil, err
+	}
+	if k.store == nil {
 		var buf bytes.Buffer
 		k.chain, k.lines = journal.NewWriter(&buf), func() ([]byte, error) { return buf.Bytes(), nil }
 		o.Journal = k.chain
@@ -75,15 +81,7 @@ func (b *batch) open(ctx context.Context, o *pipeline.Options, subject supplier.
 			err = errors.Join(err, k.close())
 		}
 	}()
-	if k.store, err = k.resume(subject); err != nil {
-		return nil, err
-	}
-	if k.store == nil {
-		if k.store, err = k.create(subject, query); err != nil {
-			return nil, err
-		}
-	}
-	path := filepath.Join(dir, store.Folder, runpage.JournalFile)
+	path := filepath.Join(k.dir, store.Folder, runpage.JournalFile)
 	file, err := journal.OpenFile(path, journal.FileOptions{})
 	if err != nil {
 		return nil, err
@@ -91,7 +89,7 @@ func (b *batch) open(ctx context.Context, o *pipeline.Options, subject supplier.
 	k.chain, k.lines = file, func() ([]byte, error) { return os.ReadFile(path) } //nolint:gosec // in the batch's folder
 	o.Journal = file
 	if k.keep.Begin != nil {
-		if k.attempt, err = k.keep.Begin(ctx, dir, k.store); err != nil {
+		if k.attempt, err = k.keep.Begin(ctx, k.dir, k.store); err != nil {
 			return nil, err
 		}
 		if k.attempt.Spend.Name != "" {
@@ -106,49 +104,89 @@ func (b *batch) open(ctx context.Context, o *pipeline.Options, subject supplier.
 	return k, nil
 }
 
-// resume opens the run that the folder holds, or none where it is to be begun anew.
-func (k *keeper) resume(subject supplier.Subject) (*store.Store, error) {
-	s, err := store.Open(filepath.Join(k.dir, store.Folder))
-	switch {
-	case errors.Is(err, store.ErrInUse):
-		return nil, fmt.Errorf("batch: %w", err)
-	case err != nil:
-		return nil, nil //nolint:nilerr // what can't be read is replaced
-	}
-	r := s.Run()
-	if folderName(r.Subject.SIREN, r.Subject.LEI, r.Subject.VAT) != folderName(subject.SIREN, subject.LEI, subject.VAT) || !k.keep.Same(r) {
-		return nil, s.Close()
-	}
-	return s, nil
-}
-
-// create begins a run in place of an earlier one.
-func (k *keeper) create(subject supplier.Subject, query string) (*store.Store, error) {
-	dir := filepath.Join(k.dir, store.Folder)
-	s, err := store.Create(dir, store.Run{ID: rand.Text(), Query: query, Subject: subject, Started: time.Now().UTC(), Settings: k.keep.Settings})
-	if err != nil {
-		return nil, fmt.Errorf("batch: %w", err)
-	}
-	for _, name := range []string{store.LedgerFile, runpage.JournalFile} {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, errors.Join(fmt.Errorf("batch: %w", err), s.Close())
+// takeStore finds the dossier for the next attempt of a run on subject: that of an
+// unfinished run with the same question, else a new one. What was finished, asks something
+// else or can't be read stays as it is.
+func (b *batch) takeStore(k *keeper, subject supplier.Subject, query, home string) (err error) {
+	all, _ := dossiers.In(home) // one that can't be read stays, and is no reason not to begin beside it
+	for _, d := range slices.Backward(all) {
+		switch {
+		case !d.Begun():
+		case !d.Run.Subject.Same(subject):
+			return &RowError{Text: text.Get(b.lang, text.KeptOther, d.Dir, d.Run.Subject.LegalName, subject.LegalName)}
+		case k.keep != nil && k.store == nil && !d.Whole() && k.keep.Same(d.Run):
+			if k.store, err = resume(d); err != nil {
+				return err
+			}
+			k.dir = d.Dir
 		}
-	}
-	return s, nil
-}
-
-// end closes the journal of a run that has ended and returns its lines.
-func (k *keeper) end(o *pipeline.Outcome) ([]byte, journal.Head, error) {
-	if err := k.chain.Close(); err != nil {
-		return nil, journal.Head{}, err
 	}
 	if k.store != nil {
-		if err := k.store.Finish(string(o.Result.Status)); err != nil {
-			return nil, journal.Head{}, err
+		return nil
+	}
+	if k.dir, err = dossiers.Next(home, b.o.Pipeline.Sources.AsOf()); err != nil || k.keep == nil {
+		return err
+	}
+	k.store, err = k.create(subject, query)
+	return err
+}
+
+// resume opens the run of a dossier.
+func resume(d dossiers.Dossier) (*store.Store, error) {
+	s, err := store.Open(filepath.Join(d.Dir, store.Folder))
+	if err != nil {
+		return nil, err
+	}
+	if d.Run = s.Run(); d.Whole() { // another process finished it in the meantime
+		return nil, errors.Join(store.ErrInUse, s.Close())
+	}
+	return s, nil
+}
+
+// create begins a run in a dossier of its own.
+func (k *keeper) create(subject supplier.Subject, query string) (*store.Store, error) {
+	dir := filepath.Join(k.dir, store.Folder)
+	s, err := store.CreateNew(dir, store.Run{ID: rand.Text(), Query: query, Subject: subject, Started: time.Now().UTC(), Settings: k.keep.Settings})
+	if errors.Is(err, store.ErrBegun) { // another process was faster
+		return nil, store.ErrInUse
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Of a run that was refused before its first step.
+	for _, name := range []string{store.LedgerFile, runpage.JournalFile} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, errors.Join(err, s.Close())
 		}
 	}
+	return s, nil
+}
+
+// write ends the journal of a run that has come to a report, writes the files of its dossier
+// and returns the cells of its row. Only what is written is finished.
+func (k *keeper) write(o *pipeline.Outcome, lang text.Lang) ([]string, error) {
+	if err := k.chain.Close(); err != nil {
+		return nil, err
+	}
 	lines, err := k.lines()
-	return lines, k.chain.Head(), err
+	if err != nil {
+		return nil, err
+	}
+	cells, err := cellsOf(o.Report, o.Result.Status, lines, lang)
+	if err != nil {
+		return nil, err
+	}
+	all, err := runpage.Files(o, lines, k.chain.Head(), string(lang), k.goOn(o))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(k.dir, 0o755); err != nil {
+		return nil, err
+	}
+	if err := files.Write(k.dir, all...); err != nil || k.store == nil {
+		return cells, err
+	}
+	return cells, k.store.Finish(string(o.Result.Status))
 }
 
 func (k *keeper) goOn(o *pipeline.Outcome) string {

@@ -10,14 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/gardefou/gardefou/pipeline/risk"
-	"github.com/gardefou/gardefou/pipeline/runpage"
 )
 
 // A line is what is kept of a row until all are there.
@@ -222,15 +221,18 @@ func score(row []string) float64 {
 	return f
 }
 
+// temporary are the names of what a batch makes for itself.
+var temporary = regexp.MustCompile(`^\.(rows|sorted|seen|summary\.csv|index\.html)-[0-9]+$`)
+
 // tidy removes what a batch that was killed left of its own in dir.
 func tidy(dir string) error {
-	for _, pattern := range []string{".rows-*", ".sorted-*", "." + summaryFile + "-*", "." + runpage.IndexFile + "-*"} {
-		left, err := fs.Glob(os.DirFS(dir), pattern)
-		if err != nil {
-			return err
-		}
-		for _, name := range left {
-			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if temporary.MatchString(e.Name()) {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,13 +19,10 @@ import (
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
-const (
-	rowFile     = "row.csv"
-	summaryFile = "summary.csv"
-)
+const summaryFile = "summary.csv"
 
-// columns are those of row.csv: of a report, how the run ended, what it cost, why the
-// rating is what it is.
+// columns are what is kept of a row: what a report says, how the run ended, what it cost,
+// why the rating is what it is.
 var columns = append(report.CSVHeader(), "status", "cost_usd", "reason")
 
 var (
@@ -37,8 +33,6 @@ var (
 	columnRating   = slices.Index(columns, "rating")
 	columnDecision = slices.Index(columns, "decision")
 	columnScore    = slices.Index(columns, "score")
-	columnAsOf     = slices.Index(columns, "as_of")
-	columnData     = slices.Index(columns, "data")
 	columnError    = slices.Index(columns, "error")
 	columnStatus   = slices.Index(columns, "status")
 	columnCost     = slices.Index(columns, "cost_usd")
@@ -71,26 +65,6 @@ func failedStatus(why *RowError) string {
 		return statusUnreadable
 	}
 	return statusFailed
-}
-
-// writeRow writes the columns and a row as [report.WriteCSV] does.
-func writeRow(w io.Writer, row []string) error {
-	c := csv.NewWriter(w)
-	c.UseCRLF = true
-	return c.WriteAll([][]string{columns, row})
-}
-
-func readRow(path string) ([]string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	all, err := csv.NewReader(io.LimitReader(f, maxRecord)).ReadAll()
-	if err != nil || len(all) != 2 || len(all[1]) != len(columns) {
-		return nil, fmt.Errorf("batch: %s is not a row of a batch", path)
-	}
-	return all[1], nil
 }
 
 // finish writes the summary, with a row for each of the file in its order, and the

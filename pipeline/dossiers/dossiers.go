@@ -10,6 +10,7 @@
 package dossiers
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,36 +77,67 @@ func (e *UnreadableError) Error() string { return e.Err.Error() }
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
 // In returns the dossiers of a folder, the oldest first; none is no error. The error is an
-// [*UnreadableError] about the first that can't be read.
+// [*UnreadableError] about the first that can't be read; the others are returned all the same.
 func In(dir string) ([]Dossier, error) {
 	var all []Dossier
+	var unreadable error
 	for _, dir := range Folders(dir) {
 		r, err := store.Read(filepath.Join(dir, store.Folder))
 		if errors.Is(err, store.ErrNoRun) {
 			continue
 		}
-		if err != nil {
-			return nil, &UnreadableError{dir, err}
+		switch {
+		case err == nil:
+			all = append(all, Dossier{dir, r})
+		case unreadable == nil:
+			unreadable = &UnreadableError{dir, err}
 		}
-		all = append(all, Dossier{dir, r})
 	}
 	slices.SortStableFunc(all, func(a, b Dossier) int { return a.Run.Started.Compare(b.Run.Started) })
-	return all, nil
+	return all, unreadable
 }
 
-// Folders are the folders where a dossier may stand: dir itself and the dated ones there.
+// Folders are the folders where a dossier may stand: dir itself and the dated ones there, in
+// the order of their days, those of one day in the order they were claimed.
 func Folders(dir string) []string {
 	folders := []string{dir}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return folders // where it matters it is written to next
 	}
+	var names []string
 	for _, e := range entries {
 		if e.IsDir() && dated.MatchString(e.Name()) {
-			folders = append(folders, filepath.Join(dir, e.Name()))
+			names = append(names, e.Name())
 		}
 	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(dayOf(a), dayOf(b)), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		folders = append(folders, filepath.Join(dir, name))
+	}
 	return folders
+}
+
+// dayOf is the day in the name of a dated folder.
+func dayOf(name string) string { return name[:len(time.DateOnly)] }
+
+// Next returns the folder of the next dossier: dir itself where that holds nothing or is not
+// there, else a dated one that is claimed for it.
+func Next(dir string, asOf time.Time) (string, error) {
+	others, err := Foreign(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return dir, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	all, err := In(dir)
+	if err == nil && len(others) == 0 && !slices.ContainsFunc(all, Dossier.Begun) {
+		return dir, nil
+	}
+	return Claim(dir, asOf)
 }
 
 // Claim makes the folder of a later dossier, whose facts are of the day of asOf, and returns
