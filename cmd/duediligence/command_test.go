@@ -328,6 +328,27 @@ func TestSIRENAndNameMustAgree(t *testing.T) {
 	require.Equal(t, exitOK, command(t, "--siren", "999991011", "Transports Kervalec").code)
 	r := command(t, "--siren", "999991011", "Bâtisseurs du Menhir")
 	require.Equal(t, exitRefused, r.code, r.stderr)
+	require.Contains(t, r.stderr, "the number belongs to another name")
+	for _, siren := range []string{"-", "Quimper"} {
+		r := command(t, "--siren", siren, "Transports Kervalec")
+		require.Equal(t, exitRefused, r.code, r.stderr)
+		require.Contains(t, r.stderr, "no SIREN")
+	}
+	numbers := command(t, "--siren", "999991011", "999991029")
+	require.Equal(t, exitRefused, numbers.code, numbers.stderr)
+}
+
+// A name beside --siren is a name, whatever it begins or ends with.
+func TestANameBesideSIRENIsANameWithDigitsToo(t *testing.T) {
+	for _, name := range []string{"3M", "1001 VIS ECROUS", "STUDIO 54", "4 MURS 2000", "AB"} {
+		args := append(registeredAs(t, name), "--siren", "999991011", "--as-of", "2026-11-15")
+		r := command(t, append(args, name)...)
+		require.Equal(t, exitOK, r.code, r.stderr)
+		require.Contains(t, r.stdout, name)
+		other := command(t, append(args, "2 RIVES")...)
+		require.Equal(t, exitRefused, other.code, other.stderr)
+		require.Contains(t, other.stderr, "the number belongs to another name")
+	}
 }
 
 // What was recorded is read again, byte for byte, with no source there: for every

@@ -49,11 +49,11 @@ func newExplainCommand() *cobra.Command {
 			if len(args) == 0 {
 				return f.whichWasIt(replay)
 			}
-			query, err := f.query(args)
+			whom, err := f.query(args)
 			if err != nil {
 				return err
 			}
-			return f.watch(cmd.Context(), query, asJSON, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return f.watch(cmd.Context(), whom, asJSON, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f.register(cmd)
@@ -143,7 +143,7 @@ type wouldRefuse struct {
 }
 
 // watch plays a recorded run with guards that only watch.
-func (f *flags) watch(ctx context.Context, query string, asJSON bool, stdin io.Reader, stdout, stderr io.Writer) error {
+func (f *flags) watch(ctx context.Context, whom asked, asJSON bool, stdin io.Reader, stdout, stderr io.Writer) error {
 	lang, o, err := f.prepare(ctx)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (f *flags) watch(ctx context.Context, query string, asJSON bool, stdin io.R
 	defer closeSources(o.Sources)
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	subject, err := f.resolve(ctx, o.Sources, query, lang, stdin, stderr)
+	subject, err := f.resolve(ctx, o.Sources, whom.query, lang, stdin, stderr)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (f *flags) watch(ctx context.Context, query string, asJSON bool, stdin io.R
 	if err != nil {
 		return failed(err)
 	}
-	if _, err := pl.Run(ctx, subject, query); err != nil {
+	if _, err := pl.Run(ctx, subject, whom.typed); err != nil {
 		return failed(err)
 	}
 	if asJSON {

@@ -64,28 +64,20 @@ func (f *flags) begin(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 }
 
 // run is one due diligence.
-func (f *flags) run(ctx context.Context, query string, stdin io.Reader, stdout, stderr io.Writer) error {
-	lang, err := f.language()
-	if err != nil {
-		return err
-	}
-	var refused *supplier.RefusedError
-	if _, err := supplier.ParseQuery(query); errors.As(err, &refused) {
-		return &exitError{exitRefused, text.Get(lang, text.CmdRefused, whyRefused(refused, lang))}
-	}
+func (f *flags) run(ctx context.Context, whom asked, stdin io.Reader, stdout, stderr io.Writer) error {
 	defer f.shut()
 	return f.begin(ctx, stdin, stdout, stderr, func(ctx context.Context, b *begun) error {
-		subject, err := f.resolve(ctx, b.options.Sources, query, lang, stdin, stderr)
+		subject, err := f.resolve(ctx, b.options.Sources, whom.query, b.lang, stdin, stderr)
 		if err != nil {
 			return err
 		}
-		if err := f.checkSince(b.options.Previous, subject, lang); err != nil {
+		if err := f.checkSince(b.options.Previous, subject, b.lang); err != nil {
 			return err
 		}
-		if err := f.keep(b.printer, b.options.Sources, subject, query); err != nil {
+		if err := f.keep(b.printer, b.options.Sources, subject, whom.typed); err != nil {
 			return err
 		}
-		return f.research(ctx, b.options, subject, query, b.printer, stdout)
+		return f.research(ctx, b.options, subject, whom.typed, b.printer, stdout)
 	})
 }
 
@@ -266,8 +258,8 @@ func (f *flags) exit(o *pipeline.Outcome) error {
 }
 
 // resolve finds the one company that is meant, or tells why no agent is started.
-func (f *flags) resolve(ctx context.Context, c *sources.Client, query string, lang text.Lang, stdin io.Reader, stderr io.Writer) (supplier.Subject, error) {
-	res := c.Resolve(ctx, query)
+func (f *flags) resolve(ctx context.Context, c *sources.Client, query supplier.Query, lang text.Lang, stdin io.Reader, stderr io.Writer) (supplier.Subject, error) {
+	res := c.ResolveQuery(ctx, query)
 	if err := f.over(ctx, lang); err != nil {
 		return supplier.Subject{}, err
 	}

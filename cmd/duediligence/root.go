@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/sources"
+	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
 const longHelp = `Researches one supplier. On a terminal it prints the answer in a few lines, verdict last;
@@ -81,11 +83,11 @@ func newResearchCommand(use string) *cobra.Command {
 		Example: examples,
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			query, err := f.query(args)
+			whom, err := f.query(args)
 			if err != nil {
 				return err
 			}
-			return f.run(cmd.Context(), query, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return f.run(cmd.Context(), whom, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f.register(cmd)
@@ -199,18 +201,30 @@ func (f *flags) registerLang(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.lang, "lang", "", "language of texts, en or fr (default: from LANG)")
 }
 
-// query puts the argument and --siren together.
-func (f *flags) query(args []string) (string, error) {
+// asked is the supplier that a run is about: as it was typed, and as it was read.
+type asked struct {
+	typed string
+	query supplier.Query
+}
+
+// query reads the argument and --siren, which must mean the same company.
+func (f *flags) query(args []string) (asked, error) {
+	lang, err := f.language()
 	switch {
+	case err != nil:
+		return asked{}, err
 	case len(args) > 1:
-		return "", &exitError{exitRefused, fmt.Sprintf("duediligence: one supplier per run, got %d; put a name with spaces in quotes: duediligence %q", len(args), strings.Join(args, " "))}
-	case len(args) == 1 && f.siren != "":
-		return f.siren + " " + args[0], nil
-	case len(args) == 1:
-		return args[0], nil
-	case f.siren != "":
-		return f.siren, nil
-	default:
-		return "", &exitError{exitRefused, "duediligence: which supplier? Example: duediligence \"Transports Kervalec\"\nTry: duediligence --help"}
+		return asked{}, &exitError{exitRefused, fmt.Sprintf("duediligence: one supplier per run, got %d; put a name with spaces in quotes: duediligence %q", len(args), strings.Join(args, " "))}
+	case len(args) == 0 && f.siren == "":
+		return asked{}, &exitError{exitRefused, "duediligence: which supplier? Example: duediligence \"Transports Kervalec\"\nTry: duediligence --help"}
 	}
+	name := strings.Join(args, " ")
+	q, err := supplier.NewQuery(name, f.siren)
+	if err == nil && f.siren != "" && q.ID == (supplier.Identifier{}) {
+		err = &supplier.RefusedError{Reason: supplier.ReasonNoNumber, Input: f.siren}
+	}
+	if refused, ok := errors.AsType[*supplier.RefusedError](err); ok {
+		return asked{}, &exitError{exitRefused, text.Get(lang, text.CmdRefused, whyRefused(refused, lang))}
+	}
+	return asked{strings.TrimSpace(name + " " + f.siren), q}, err
 }
