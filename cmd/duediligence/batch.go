@@ -92,6 +92,7 @@ func (f *flags) batch(ctx context.Context, file string, jobs int, columns []stri
 		return err
 	}
 	p := &printer{w: stderr, quiet: f.quiet, lang: lang, color: terminal(stderr) != nil && colours()}
+	f.onUnusable = p.unusablePrices(f.priceFile)
 	p.source(options.Sources)
 	defer closeSources(options.Sources)
 	keep, err := f.batchKeep(ctx, lang, options.Sources)

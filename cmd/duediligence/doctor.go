@@ -287,6 +287,9 @@ func (f *flags) checkPrices(d *findings, needed bool) error {
 			return nil
 		}
 	}
+	if n := len(table.Refused()); n > 0 {
+		d.warn(text.DoctorPrices, text.DoctorNoPrice, unusable(d.lang, f.priceFile, n))
+	}
 	age := table.Age(time.Now())
 	days := int(age.Hours() / 24)
 	switch {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/guards/ledger"
+	"github.com/gardefou/gardefou/guards/prices"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/risk"
@@ -47,6 +48,8 @@ type flags struct {
 	onTarget      func(context.Context, ledger.Receipt)
 	closeLedger   func() error
 	onTelemetry   func(error)
+	onUnusable    func(rows int) // of the price file
+	table         *prices.Table  // once it is read
 	stopTelemetry func()
 	kept          *store.Store // the run in the output folder; nil where there is none
 	raise         string       // what a resumed run may spend, or how much more

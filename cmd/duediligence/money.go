@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +26,7 @@ import (
 	"github.com/gardefou/gardefou/guards/prices"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
 // limits are those that the flags set; zero is no gate. A model whose calls have no price is
@@ -165,7 +167,11 @@ func (f *flags) backend() string {
 	return "gemini"
 }
 
+// prices is the price table, which is read once.
 func (f *flags) prices() (*prices.Table, error) {
+	if f.table != nil {
+		return f.table, nil
+	}
 	if f.priceFile == "" {
 		return prices.Default(), nil
 	}
@@ -182,8 +188,38 @@ func (f *flags) prices() (*prices.Table, error) {
 	if err != nil {
 		return nil, refuse("--price-file: %v", err)
 	}
-	return prices.Default().Override(own), nil
+	f.table = prices.Default().Override(own)
+	if n := len(own.Refused()); n > 0 && f.onUnusable != nil {
+		f.onUnusable(n)
+	}
+	return f.table, nil
 }
+
+// unusablePrices says how many rows of the price file can't be used: a call of such a model
+// is refused, and the row may be the one that was meant.
+func (p *printer) unusablePrices(file string) func(rows int) {
+	return func(rows int) { p.line("%s", unusable(p.lang, file, rows)) }
+}
+
+func unusable(lang text.Lang, file string, rows int) string {
+	return text.Get(lang, text.PricesUnusable, rows, "duediligence prices --price-file "+quoted(file))
+}
+
+// refusedPrices are the rows of the price file that can't be used, and why, each in a line.
+func refusedPrices(table *prices.Table, filter prices.Filter) []string {
+	var lines []string
+	for _, err := range table.Refused() {
+		var row *prices.RowError
+		if filter.Model != "" && (!errors.As(err, &row) || !strings.Contains(strings.ToLower(row.Row), strings.ToLower(filter.Model))) {
+			continue
+		}
+		lines = append(lines, supplier.Clean(strings.ReplaceAll(err.Error(), "\n", "; "), maxRefusedRow))
+	}
+	return lines
+}
+
+// maxRefusedRow is how much is shown of why a row can't be used.
+const maxRefusedRow = 300
 
 // ledgerVariable names the ledger as --ledger does, where other users of the machine can't
 // read its password.
@@ -294,10 +330,14 @@ func newPricesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "prices [MODEL]",
 		Short:   "List the prices that --budget reckons with",
-		Long:    "Lists the built-in price table, or one with an override file: who bills, which model, USD per million tokens of input and output, since when, where it was read.",
+		Long:    "Lists the built-in price table, or one with an override file: who bills, which model, USD per million tokens of input and output, since when, where it was read. Then the rows of that file that can't be used: calls of their models have no price.",
 		Example: "  duediligence prices\n  duediligence prices flash --backend gemini\n  duediligence prices --price-file model_prices_and_context_window.json gpt",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			lang, err := f.language()
+			if err != nil {
+				return err
+			}
 			table, err := f.prices()
 			if err != nil {
 				return err
@@ -309,6 +349,10 @@ func newPricesCommand() *cobra.Command {
 			out := cmd.OutOrStdout()
 			days := int(table.Age(time.Now()).Hours() / 24)
 			fmt.Fprintf(out, "Table %s of %s, %d days old, SHA-256 %.12s…\n", table.ID(), table.Generated().Format(time.DateOnly), days, table.SHA256())
+			if refused := refusedPrices(table, filter); len(refused) > 0 {
+				// Whatever their seller: the row may be refused for not naming one.
+				defer fmt.Fprintf(out, "\n%s\n  %s\n", text.Get(lang, text.PricesUnused, len(refused)), strings.Join(refused, "\n  "))
+			}
 			if len(rows) == 0 {
 				return &exitError{exitNotFound, "duediligence: no such price; duediligence prices lists all"}
 			}

@@ -37,10 +37,11 @@ func (f *flags) begin(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 	if err := f.check(); err != nil {
 		return err
 	}
+	p := &printer{w: stderr, quiet: f.quiet, lang: lang, short: f.short(stdout)}
+	f.onUnusable = p.unusablePrices(f.priceFile)
 	if _, err := f.limits(); err != nil {
 		return err
 	}
-	p := &printer{w: stderr, quiet: f.quiet, lang: lang, short: f.short(stdout)}
 	if tty := terminal(stderr); tty != nil && colours() {
 		p.color = true
 		p.live = newDisplay(stderr, lang, func() int { return widthOf(tty) }, guards.DefaultAgentCalls, f.maxCalls)

@@ -115,6 +115,7 @@ func (f *flags) serve(ctx context.Context, address, token string, maxRuns int, s
 	defer func() { _ = listener.Close() }() // the server closes it first
 	p := &printer{w: stderr, quiet: f.quiet, lang: lang}
 	f.onTelemetry = p.notSent
+	f.onUnusable = p.unusablePrices(f.priceFile)
 	defer f.shut()
 	o := serve.Options{Token: token, Dir: f.out, MaxRuns: maxRuns, Timeout: f.timeout, OnError: func(err error) { p.line("duediligence: %v", err) }}
 	if o.Pipeline, err = f.options(ctx, lang); err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,4 +76,40 @@ func TestABudgetWithoutAPriceIsRefusedBeforeTheRun(t *testing.T) {
 	priced := command(t, append(append([]string{"Transports Kervalec"}, flags...), "--price-file", own)...)
 	require.Equal(t, exitOK, priced.code, priced.stderr)
 	require.Equal(t, exitRefused, command(t, "doctor", "--budget", "nonsense", "--model", "openai:nope", "--base-url", s.URL).code)
+}
+
+// A row of the price file that can't be used is said: the model that was meant may be in it.
+func TestRowsOfThePriceFileThatCantBeUsedAreSaid(t *testing.T) {
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	s := standin.Gemini(t, offline.Model{}, nil)
+	own := filepath.Join(t.TempDir(), "prices.json")
+	require.NoError(t, os.WriteFile(own, []byte(`{
+		"gemini/gemini-2.5-flash": {"litellm_provider": "gemini", "mode": "chat", "input_cost_per_token": 1e-7, "output_cost_per_token": 2e-7, "max_input_tokens": 100000, "max_output_tokens": 4096},
+		"gemini/free-\u001b[31m": {"litellm_provider": "gemini", "mode": "chat", "input_cost_per_token": 0, "output_cost_per_token": 0},
+		"sellerless": {"mode": "chat", "input_cost_per_token": 1e-7, "output_cost_per_token": 2e-7}
+	}`), 0o600))
+	flags := []string{"--model", "gemini-2.5-flash", "--base-url", s.URL, "--budget", "1", "--price-file", own}
+	const said = "Rows of the price file that can't be used: 2."
+	for name, args := range map[string][]string{
+		"run": {"Transports Kervalec"}, "batch": {"batch", suppliers(t, "Transports Kervalec", "Bâtisseurs du Menhir"), "-o", t.TempDir()},
+	} {
+		r := command(t, append(args, flags...)...)
+		require.Equal(t, exitOK, r.code, r.stderr)
+		require.Equal(t, 1, strings.Count(r.stderr, said), "%s: %s", name, r.stderr)
+		require.Contains(t, r.stderr, "duediligence prices --price-file "+own, name)
+	}
+	require.Contains(t, command(t, append([]string{"doctor", "-o", t.TempDir()}, flags...)...).stdout, said)
+	french := command(t, append([]string{"Transports Kervalec", "--lang", "fr"}, flags...)...)
+	require.Contains(t, french.stderr, "Lignes inutilisables du fichier de prix : 2.")
+
+	list := command(t, "prices", "--price-file", own)
+	require.Equal(t, exitOK, list.code)
+	require.Contains(t, list.stdout, "Rows that can't be used: 2.")
+	require.Contains(t, list.stdout, "sellerless")
+	require.NotContains(t, list.stdout, "\x1b")
+	one := command(t, "prices", "seller", "--price-file", own)
+	require.Equal(t, exitNotFound, one.code)
+	require.Contains(t, one.stdout, "Rows that can't be used: 1.")
+	require.Contains(t, one.stdout, "sellerless")
+	require.NotContains(t, command(t, "prices").stdout, "can't be used")
 }

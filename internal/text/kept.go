@@ -14,6 +14,8 @@ const (
 	KeyOverHTTP    Key = "key.over_http"
 	BudgetUnpriced Key = "budget.unpriced"
 	DoctorNoPrice  Key = "doctor.no_price"
+	PricesUnusable Key = "prices.unusable"
+	PricesUnused   Key = "prices.unused"
 	DidYouMean     Key = "cmd.did_you_mean"
 	DidYouMeanSub  Key = "cmd.did_you_mean.sub"
 
@@ -61,6 +63,8 @@ var keptCatalogue = map[Key]entry{
 
 	BudgetUnpriced: {"--budget can't be held: the calls of %s have no price that bounds them (%v). Give one with --price-file; duediligence prices lists those that are known", "--budget ne peut pas être tenu : les appels de %s n'ont pas de prix qui les borne (%v). En donner un avec --price-file ; duediligence prices énumère les prix connus"},
 	DoctorNoPrice:  {"%v", "%v"},
+	PricesUnusable: {"Rows of the price file that can't be used: %d. Calls of their models have no price. They are listed by: %s", "Lignes inutilisables du fichier de prix : %d. Les appels de leurs modèles n'ont pas de prix. Elles sont énumérées par : %s"},
+	PricesUnused:   {"Rows that can't be used: %d. Calls of their models have no price.", "Lignes inutilisables : %d. Les appels de leurs modèles n'ont pas de prix."},
 	DidYouMean:     {"unknown command %[1]q: did you mean %[2]s? A supplier of that name is researched with: duediligence research %[1]s", "commande inconnue %[1]q : vouliez-vous dire %[2]s ? Un fournisseur de ce nom s'examine avec : duediligence research %[1]s"},
 	DidYouMeanSub:  {"unknown command %q for %q: did you mean %s?", "commande inconnue %q pour %q : vouliez-vous dire %s ?"},
 
