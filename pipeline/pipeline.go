@@ -184,10 +184,15 @@ type Outcome struct {
 	Session string
 }
 
-// AgentLimit reports whether the run ended at a limit of one agent's own calls, which more
-// calls for the run do not raise.
+// AgentLimit reports whether the run ended at a limit of one agent's own calls or tokens,
+// which more of them for the run do not raise. Played again it ends at the same place.
 func (o *Outcome) AgentLimit() bool {
-	return o.Result.Status == callbacks.StatusCallsExhausted && o.Result.Guard != agents.RunBudget
+	switch o.Result.Status {
+	case callbacks.StatusCallsExhausted, callbacks.StatusTokensExhausted:
+		return o.Result.Guard != agents.RunBudget
+	default:
+		return false
+	}
 }
 
 // Run researches subject, as the user typed it, and returns the report. It returns

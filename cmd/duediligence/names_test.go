@@ -94,7 +94,7 @@ func TestNoAdviceThatCannotHelp(t *testing.T) {
 	dir := t.TempDir()
 	r := command(t, runArgs(s.URL, dir)...)
 	require.Equal(t, exitExhausted, r.code, r.stderr)
-	require.Contains(t, r.stderr, "used all calls that one agent has")
+	require.Contains(t, r.stderr, "used all that one agent has")
 	require.NotContains(t, r.stderr, "--max-calls")
 	require.NotContains(t, r.stderr, "go on with")
 	require.NotContains(t, r.stderr, "give it a folder")

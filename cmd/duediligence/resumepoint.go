@@ -102,7 +102,7 @@ func (p *printer) resumePoint(o *pipeline.Outcome, goOn string) {
 // it is not kept.
 func (f *flags) goOnAfter(o *pipeline.Outcome) string {
 	again := f.goOn()
-	if again == "" {
+	if again == "" || o.AgentLimit() {
 		return ""
 	}
 	if d := o.Denied; d != nil && errors.Is(d, ledger.ErrBudgetExceeded) {
@@ -111,9 +111,6 @@ func (f *flags) goOnAfter(o *pipeline.Outcome) string {
 	}
 	switch o.Result.Status {
 	case callbacks.StatusCallsExhausted:
-		if o.AgentLimit() {
-			return "" // it would be played again to the same end
-		}
 		again += fmt.Sprintf(" --max-calls %d", 2*f.maxCalls)
 	case callbacks.StatusTimeExhausted:
 		again += " --timeout " + shortDuration(2*f.timeout)

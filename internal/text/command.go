@@ -76,7 +76,7 @@ var commandCatalogue = map[Key]entry{
 	CmdResumeDone:       {"  done: %s; left: %s", "  fait : %s ; reste : %s"},
 	CmdResumeNot:        {"  the run is not kept; give it a folder with -o to be able to resume it", "  le traitement n'est pas conservé ; lui donner un dossier avec -o pour pouvoir le reprendre"},
 	CmdResumeToken:      {"  go on with: %s", "  pour reprendre : %s"},
-	CmdResumeNoUse:      {"  %s used all calls that one agent has; no option gives it more, and going on would end at the same place", "  %s a utilisé tous les appels qu'a un agent ; aucune option n'en donne plus, et reprendre finirait au même endroit"},
+	CmdResumeNoUse:      {"  %s used all that one agent has; no option gives it more, and going on would end at the same place", "  %s a utilisé tout ce qu'a un agent ; aucune option ne lui donne plus, et reprendre finirait au même endroit"},
 	CmdResumed:          {"Resumed: %d answers of models are there already and cost nothing again.", "Reprise : %d réponses de modèles sont déjà là et ne coûtent rien de plus."},
 	CmdNotKept:          {"The run could not be kept in %s and can't be resumed from here: %v", "Le traitement n'a pas pu être conservé dans %s et ne peut pas être repris d'ici : %v"},
 	CmdInterruptedKept:  {"Interrupted: no report was written. Go on with: %s", "Interrompu : aucun rapport n'a été écrit. Pour reprendre : %s"},

@@ -79,6 +79,7 @@ const (
 	PageNextFailed    Key = "runpage.next.failed"
 	PageNextStore     Key = "runpage.next.store"
 	PageNextAgain     Key = "runpage.next.again"
+	PageNextNoUse     Key = "runpage.next.no_use"
 	PageNextResume    Key = "runpage.next.resume"
 	PageGaps          Key = "runpage.gaps"
 	PageNextDecision  Key = "runpage.next.decision"
@@ -203,6 +204,7 @@ var operateCatalogue = map[Key]entry{
 	PageNextJournal:   {"Read in the journal what was refused and why.", "Lire dans le journal ce qui a été refusé et pourquoi."},
 	PageNextFailed:    {"duediligence doctor, with the same flags, says whether the model, the sources and the disk can be used.", "duediligence doctor, avec les mêmes options, dit si le modèle, les sources et le disque sont utilisables."},
 	PageNextAgain:     {"Then run it again.", "Relancer ensuite."},
+	PageNextNoUse:     {"%s used all that one agent has: no option gives it more, and running it again would end at the same place.", "%s a utilisé tout ce qu'a un agent : aucune option ne lui donne plus, et relancer finirait au même endroit."},
 	PageNextResume:    {"Go on where it stopped; what was answered before costs nothing again: %s", "Reprendre là où elle s'est arrêtée ; ce qui a déjà été répondu ne coûte rien de plus : %s"},
 	PageGaps:          {"The run ended as it should: %s. The report has gaps: what is missing is listed below.", "L'exécution s'est terminée normalement : %s. Le rapport a des lacunes : ce qui manque est indiqué plus bas."},
 	PageNextDecision:  {"Read the report and decide; it proposes: %s.", "Lire le rapport et décider ; il propose : %s."},

@@ -174,7 +174,6 @@ var (
 	}
 	nextAnew = map[callbacks.Status]text.Key{
 		callbacks.StatusCallsExhausted:  text.PageNextCalls,
-		callbacks.StatusTokensExhausted: text.PageNextCalls,
 		callbacks.StatusTimeExhausted:   text.PageNextTime,
 		callbacks.StatusBudgetExhausted: text.PageNextBudget,
 		callbacks.StatusFailed:          text.PageNextAgain,
@@ -199,7 +198,9 @@ func next(o *pipeline.Outcome, h report.Answer, lang text.Lang, goOn string) []s
 		if ok {
 			steps = append(steps, text.Get(lang, key))
 		}
-		if goOn != "" {
+		if o.AgentLimit() {
+			steps = append(steps, text.Get(lang, text.PageNextNoUse, o.Result.Agent))
+		} else if goOn != "" {
 			steps = append(steps, text.Get(lang, text.PageNextResume, goOn))
 		} else if key, ok := nextAnew[o.Result.Status]; ok {
 			steps = append(steps, text.Get(lang, key))

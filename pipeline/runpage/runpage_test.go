@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/callbacks"
@@ -130,4 +131,25 @@ func TestRunPageWithoutAStore(t *testing.T) {
 		require.NotContains(t, page, "more money")
 		require.NotContains(t, page, "duediligence doctor")
 	}
+}
+
+// Only a limit that was hit is advised to be raised, and none that no option raises.
+func TestRunPageAfterAnAgentsOwnLimit(t *testing.T) {
+	_, out := folder(t, "Transports Kervalec", pipeline.Options{})
+	page := func(r callbacks.Result, lang string) string {
+		out.Result = r
+		all, err := runpage.Files(out, nil, journal.Head{}, lang, "")
+		require.NoError(t, err)
+		i := slices.IndexFunc(all, func(f files.File) bool { return f.Name == runpage.IndexFile })
+		return string(all[i].Data)
+	}
+	for _, s := range []callbacks.Status{callbacks.StatusCallsExhausted, callbacks.StatusTokensExhausted} {
+		own := callbacks.Result{Status: s, Guard: "call_budget", Agent: agents.Writer, Reason: "6 of 6"}
+		require.NotContains(t, page(own, "en"), "--max-calls", s)
+		require.Contains(t, page(own, "en"), "writer used all that one agent has", s)
+		require.Contains(t, page(own, "fr"), "aucune option ne lui donne plus", s)
+	}
+	all := callbacks.Result{Status: callbacks.StatusCallsExhausted, Guard: agents.RunBudget, Agent: agents.Writer}
+	require.Contains(t, page(all, "en"), "--max-calls")
+	require.NotContains(t, page(all, "en"), "used all that one agent has")
 }
