@@ -17,6 +17,7 @@ import (
 	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/internal/unresolved"
 	"github.com/gardefou/gardefou/pipeline/report"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
@@ -118,20 +119,20 @@ func (d *desk) event(ctx agent.InvocationContext, s string) *session.Event {
 }
 
 func (d *desk) unresolved(res supplier.Resolution) string {
+	why := supplier.Clean(unresolved.Why(res, d.lang), maxWhy)
 	if res.Status != supplier.StatusCandidates {
-		return text.Get(d.lang, text.DeskUnknown, string(res.Status), supplier.Clean(res.Detail, 300))
+		return text.Get(d.lang, text.DeskUnknown, why)
 	}
 	var sb strings.Builder
-	sb.WriteString(text.Get(d.lang, text.DeskWhich, text.Get(d.lang, text.Key("candidates."+string(res.Reason)))))
+	sb.WriteString(text.Get(d.lang, text.DeskWhich, why))
 	for _, c := range res.Candidates {
-		number := c.SIREN
-		if number == "" {
-			number = c.LEI
-		}
-		sb.WriteString("\n- " + number + " " + c.LegalName + " " + c.City)
+		sb.WriteString("\n- " + unresolved.Describe(c, d.lang))
 	}
 	return sb.String()
 }
+
+// maxWhy is how much of a reason is shown: what a source said may be any text.
+const maxWhy = 600
 
 func typedText(c *genai.Content) string {
 	var sb strings.Builder

@@ -213,7 +213,7 @@ var operateCatalogue = map[Key]entry{
 	PageNextKeep:      {"Keep this folder as it is; duediligence journal verify proves that the journal was not changed.", "Garder ce dossier tel quel ; duediligence journal verify prouve que le journal n'a pas été modifié."},
 	DeskDescription:   {"Researches one supplier: type its name or number.", "Examine un fournisseur : saisir son nom ou son numéro."},
 	DeskBusy:          {"Too many runs at the moment: try again in a minute.", "Trop d'exécutions en cours : réessayer dans une minute."},
-	DeskUnknown:       {"No agent was started (%s). Type the name or the SIREN of one company. %s", "Aucun agent n'a été lancé (%s). Saisir le nom ou le SIREN d'une entreprise. %s"},
+	DeskUnknown:       {"No agent was started: %s. Type the name or the SIREN of one company.", "Aucun agent n'a été lancé : %s. Saisir le nom ou le SIREN d'une entreprise."},
 	DeskWhich:         {"Which company is meant is not certain: %s. Type one of these numbers:", "L'entreprise visée n'est pas certaine : %s. Saisir l'un de ces numéros :"},
 	DeskPage:          {"What happened, what it cost, what to do next: %s", "Ce qui s'est passé, ce que cela a coûté, que faire : %s"},
 	DeskNotKept:       {"This run could not be kept on disk: %v", "Cette exécution n'a pas pu être conservée sur le disque : %v"},

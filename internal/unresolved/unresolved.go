@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package unresolved says in words why a query means no one company. The command, for
-// one supplier, and a batch, for each row, say it alike.
+// one supplier, a batch, for each row, and the chat of the server say it alike.
 package unresolved
 
 import (

@@ -208,14 +208,34 @@ func TestAnswers(t *testing.T) {
 	_, said = ask(t, address, "two", "Atelier Nordet")
 	require.Contains(t, said, "999991086")
 	_, said = ask(t, address, "three", "Zorglub International")
-	require.Contains(t, said, "not_found")
+	require.Equal(t, "No agent was started: no company bears this name or a similar one. Type the name or the SIREN of one company.", said)
 	_, said = ask(t, address, "four", "ab\x1b[2J")
-	require.Contains(t, said, "refused")
+	require.Contains(t, said, "control characters")
+	require.NotContains(t, said, "\x1b")
 	// Names that leave the folder, and hidden files, are not there.
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".secret"), []byte("x"), 0o600))
 	for _, p := range []string{"/runs/../go.mod", "/runs/%2e%2e/%2e%2e/etc/passwd", "/runs/.secret"} {
 		code, _ := get(t, address+p, nil)
 		require.NotEqual(t, http.StatusOK, code, p)
+	}
+}
+
+// Why no agent was started is said as the command and a batch say it, in the language of the
+// desk and of no other.
+func TestWhyNobodyIsMeantIsSaidInTheLanguage(t *testing.T) {
+	address, _ := start(t, serve.Options{Pipeline: pipeline.Options{Lang: "fr"}})
+	for typed, want := range map[string]string{
+		"Zorglub International": "aucune entreprise ne porte ce nom ou un nom proche. Saisir le nom",
+		"999 991 012":           "Aucun agent n'a été lancé : ",
+		"ab":                    "au moins 3 caractères",
+		"Phare du Raz Négoce":   "la source ne répond pas",
+		"Atelier Nordet":        "plusieurs entreprises actives portent ce nom. Saisir l'un de ces numéros :\n- ATELIER NORDET, 999991",
+	} {
+		_, said := ask(t, address, strings.ReplaceAll(typed, " ", "-"), typed)
+		require.Contains(t, said, want, typed)
+		for _, english := range []string{"not_found", "refused", "unavailable", "wanted", "company"} {
+			require.NotContains(t, said, english, typed)
+		}
 	}
 }
 
