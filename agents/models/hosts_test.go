@@ -6,6 +6,7 @@ package models_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -113,3 +114,42 @@ func TestTheEnvironmentMovesNoKey(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A variable of the environment moves no request: neither where it goes nor what it carries.
+func TestTheEnvironmentMovesNoRequest(t *testing.T) {
+	for _, name := range []string{"gemini-2.5-flash", "openai:x"} {
+		for _, stream := range []bool{false, true} {
+			var got []string
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				var header strings.Builder
+				_ = r.Header.Write(&header)
+				got = append(got, r.Method+" "+r.Host+r.URL.String()+"\n"+header.String()+string(body))
+				w.WriteHeader(http.StatusTeapot)
+			}))
+			call := func() {
+				m, err := models.New(t.Context(), models.Options{Name: name, BaseURL: srv.URL, Key: standin.Key})
+				require.NoError(t, err)
+				for _, err := range m.GenerateContent(t.Context(), &model.LLMRequest{Contents: []*genai.Content{genai.NewContentFromText("a file", genai.RoleUser)}}, stream) {
+					require.Error(t, err)
+				}
+			}
+			call()
+			t.Run(name, func(t *testing.T) {
+				for _, v := range []string{"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY", "OPENAI_API_KEY", "OPENAI_WEBHOOK_SECRET", "GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"} {
+					t.Setenv(v, "from-the-environment")
+				}
+				for _, v := range []string{"OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"} {
+					t.Setenv(v, "http://127.0.0.1:1")
+				}
+				t.Setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+				t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Tenant: other\nAuthorization: Bearer other\nUser-Agent: other\nContent-Type: text/plain\nHost: other.example")
+				call()
+			})
+			srv.Close()
+			require.Len(t, got, 2)
+			require.Equal(t, got[0], got[1])
+			require.Contains(t, got[0], standin.Key)
+		}
+	}
+}

@@ -82,7 +82,8 @@ var ErrOptions = errors.New("models: invalid options")
 
 // New returns the model that o names. No call is made. Each call is one HTTP
 // request: retries belong to guards, which count them. No call follows a redirect to
-// another host or scheme.
+// another host or scheme. From the environment comes the key, where Options have none, and
+// nothing else: neither an address nor a header.
 func New(ctx context.Context, o Options) (model.LLM, error) {
 	if o.Timeout < 0 {
 		return nil, fmt.Errorf("%w: time-out %s", ErrOptions, o.Timeout)
@@ -167,7 +168,7 @@ func newOpenAI(ctx context.Context, o Options, client *http.Client) (model.LLM, 
 	} else if err := o.mayCarryKey(); err != nil {
 		return nil, err
 	}
-	client.Transport = finishTap{client.Transport}
+	client.Transport = finishTap{ownHeaders{client.Transport, key}}
 	m, err := openaimodel.NewModel(ctx, strings.TrimPrefix(o.Name, OpenAIPrefix), &openaimodel.ClientConfig{
 		APIKey: key, BaseURL: o.BaseURL, HTTPClient: client, Options: []option.RequestOption{option.WithMaxRetries(0)},
 	})
