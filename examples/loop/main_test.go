@@ -360,3 +360,22 @@ func TestAFailedCallEndsTheQuestion(t *testing.T) {
 	require.NotEqual(t, "$0.00", rows[scenes[0][0]].charged)
 	require.LessOrEqual(t, len(s.Bodies()), 2, "the cheap model and the one it falls back on")
 }
+
+// An answer that says nothing, or can't be read whoever is asked, is no answer: the question
+// has failed.
+func TestAnEmptyAnswerIsNoAnswer(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "")
+	for name, answer := range map[string]func(http.ResponseWriter, *http.Request, []byte){
+		"empty": func(w http.ResponseWriter, _ *http.Request, body []byte) {
+			standin.ChatAnswer(w, body, "x", map[string]any{}, nil)
+		},
+		"unreadable": chat.unreadable,
+	} {
+		s := standin.Chat(t, &served{}, func(_ int, w http.ResponseWriter, r *http.Request, body []byte) bool {
+			answer(w, r, body)
+			return true
+		})
+		_, rows := loop(t, "", chat.flags(s, scenes[0][0])...)
+		require.Equal(t, "failed", rows[scenes[0][0]].status, name)
+	}
+}
