@@ -4,10 +4,12 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
@@ -45,6 +47,8 @@ type Options struct {
 	// MaxCalls bounds the model calls of the whole run, AgentCalls those of each
 	// agent. Zero means the guards' defaults.
 	MaxCalls, AgentCalls int
+	// MaxTime bounds the run and each agent of it; zero means guards.DefaultRunTime.
+	MaxTime time.Duration
 	// RiskModel rates the facts; nil means the built-in model. AnnualPurchases is what
 	// the buyer spends at the supplier in a year, in euros; nil where not given.
 	RiskModel       *risk.Model
@@ -99,7 +103,7 @@ func New(o Options) (*Team, error) {
 		return nil, errors.New("agents: a team needs a model and sources")
 	}
 	b := &builder{o: o}
-	b.runBudget = b.watch(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: o.MaxCalls, Scope: guards.ScopeRun}))
+	b.runBudget = b.watch(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: o.MaxCalls, Time: b.maxTime(), Scope: guards.ScopeRun}))
 	b.redact = guards.RedactWith(guards.RedactOptions{Options: redact.Options{OnReplace: o.Telemetry.Redacted}})
 	b.stash = guards.Stash(LookupPrefix)
 
@@ -278,8 +282,10 @@ func (b *builder) landing(m member) []callbacks.Guard {
 
 func (b *builder) agentBudget() callbacks.Guard {
 	// The clock starts at the first call: the writer works through every review round.
-	return b.watch(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: b.o.AgentCalls, Time: guards.DefaultRunTime}))
+	return b.watch(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: b.o.AgentCalls, Time: b.maxTime()}))
 }
+
+func (b *builder) maxTime() time.Duration { return cmp.Or(b.o.MaxTime, guards.DefaultRunTime) }
 
 func (b *builder) researcher(l lookup) (member, error) {
 	look, err := newLookupTool(l, b.o.Sources)

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -57,6 +58,8 @@ type Options struct {
 	// MaxCalls bounds the model calls of the run, AgentCalls those of each agent.
 	// Zero means 25 and 6.
 	MaxCalls, AgentCalls int
+	// MaxTime bounds the run and each agent of it; zero means guards.DefaultRunTime.
+	MaxTime time.Duration
 	// Spend is the money gate of every model; the zero value is none. It needs the
 	// guards on the agents, not on the runner.
 	Spend callbacks.Guard
@@ -118,7 +121,7 @@ func New(o Options) (*Pipeline, error) {
 		return nil, errors.New("pipeline: no sources")
 	}
 	to := agents.Options{
-		Model: o.Model, ModelFor: o.ModelFor, Sources: o.Sources, MaxCalls: o.MaxCalls, AgentCalls: o.AgentCalls,
+		Model: o.Model, ModelFor: o.ModelFor, Sources: o.Sources, MaxCalls: o.MaxCalls, AgentCalls: o.AgentCalls, MaxTime: o.MaxTime,
 		Spend: o.Spend, Telemetry: o.Telemetry, AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, Monitor: o.Monitor, Replay: o.Replay, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
 	}
 	if o.Journal != nil {

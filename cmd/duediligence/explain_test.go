@@ -44,6 +44,15 @@ func TestExplain(t *testing.T) {
 	require.Equal(t, "risk_scorer", got.Problems[0].Agent)
 }
 
+// The time given to a run is that of its budgets too: they would end it before.
+func TestTheTimeOfARunIsThatOfItsBudgets(t *testing.T) {
+	r := command(t, "explain", "--timeout", "20m")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	require.Contains(t, r.stdout, "25 model calls per run; 1200 s per run")
+	require.Contains(t, r.stdout, "1200 s per agent")
+	require.NotContains(t, r.stdout, "; 300 s")
+}
+
 // A recorded run played again says what tighter limits would have refused, and refuses
 // nothing.
 func TestExplainReplay(t *testing.T) {
