@@ -477,18 +477,7 @@ func TestChildrenEndWithTheTests(t *testing.T) {
 			require.NoError(t, err)
 			defer l.Close()
 			s := opened(t)
-			s.with(t, fmt.Sprintf(`func TestX(t *testing.T) {
-	if len(os.Args) > 1 && os.Args[1] == "child" {
-		conn, err := net.Dial("tcp", %[1]q)
-		if err != nil {
-			panic(err)
-		}
-		conn.Write([]byte("here"))
-		conn.Read(make([]byte, 1))
-	}
-}
-
-func TestMain(m *testing.M) {
+			s.with(t, fmt.Sprintf(`func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "child" {
 		conn, err := net.Dial("tcp", %[1]q)
 		if err != nil {
@@ -506,7 +495,7 @@ func TestMain(m *testing.M) {
 `, l.Addr(), body))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			done := make(chan error)
+			done := make(chan error, 1)
 			go func() {
 				_, err := s.test(ctx, "")
 				done <- err
@@ -516,8 +505,10 @@ func TestMain(m *testing.M) {
 			if body != "" {
 				cancel()
 			}
+			require.NoError(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
 			_, err = conn.Read(make([]byte, 1))
-			require.Error(t, err, "the child is gone")
+			require.Error(t, err)
+			require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "the child is still there")
 			<-done
 		})
 	}
