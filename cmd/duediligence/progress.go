@@ -146,8 +146,7 @@ func (p *printer) summary(o *pipeline.Outcome, dir, goOn string) {
 		status += " (" + o.Result.Reason + ")"
 	}
 	finished := o.Result.Status == callbacks.StatusDone || o.Result.Status == callbacks.StatusLanded
-	switch {
-	case !p.short:
+	if !p.short {
 		acted := make([]string, 0, len(o.Stats.Guards))
 		for _, g := range slices.Sorted(maps.Keys(o.Stats.Guards)) {
 			acted = append(acted, fmt.Sprintf("%s %d", g, o.Stats.Guards[g]))
@@ -156,16 +155,12 @@ func (p *printer) summary(o *pipeline.Outcome, dir, goOn string) {
 			acted = []string{text.Get(p.lang, text.CmdNone)}
 		}
 		p.line("%s", text.Get(p.lang, text.CmdSummary, status, o.Stats.ModelCalls, o.Stats.ToolCalls, o.Stats.TokensIn, o.Stats.TokensOut, strings.Join(acted, ", ")))
-	case !finished:
-		p.line("%s", text.Get(p.lang, text.PagePartial, status))
-	case len(o.Report.Gaps) > 0:
-		p.line("%s", text.Get(p.lang, text.CmdGaps, strings.Join(o.Report.Gaps, "; ")))
 	}
 	p.spent(o)
 	if !finished {
 		p.resumePoint(o, goOn)
 	}
-	if dir != "" {
+	if dir != "" && !p.short { // the answer says where
 		p.line("%s", text.Get(p.lang, text.CmdWritten, dir))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/gardefou/gardefou/agents"
@@ -16,6 +17,7 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/runpage"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/store"
 	"github.com/gardefou/gardefou/pipeline/supplier"
@@ -169,9 +171,13 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 	if head, ok := out.head(); ok && unkept == nil && !p.short {
 		p.line("%s", text.Get(p.lang, text.JournalHead, head))
 	}
+	full := ""
+	if written != "" && out.whole {
+		full = filepath.Join(written, runpage.IndexFile)
+	}
 	answer := outcome.Report.Answer(report.Lang(p.lang))
 	if p.short {
-		if _, err := io.WriteString(stdout, answer.Terminal(report.Lang(p.lang), widthOf(stdout), terminal(stdout) != nil && colours())); err != nil {
+		if _, err := io.WriteString(stdout, answer.Terminal(report.Lang(p.lang), widthOf(stdout), terminal(stdout) != nil && colours(), full)); err != nil {
 			return failed(fmt.Errorf("writing the answer: %w", errors.Join(err, unkept)))
 		}
 	} else {

@@ -25,6 +25,9 @@ type Answer struct {
 	Verdict, Next string
 	// Rating, Decision and Score are the words of the report's summary.
 	Rating, Decision, Score string
+	// Gaps say what the run itself could not do: it ended early, or an agent gave nothing.
+	// With a gap no verdict looks well.
+	Gaps []string
 	// Reasons are at most three, the gravest first.
 	Reasons []Reason
 	// NotChecked names what was not looked at; NotDone counts the planned checks among it.
@@ -51,8 +54,8 @@ func (r Report) Answer(lang Lang) Answer {
 	}
 	s := r.Summary
 	a := Answer{
-		Name: printable(r.Subject.LegalName), City: printable(r.Subject.City), Number: c.identifier(), Tone: tone(s),
-		Verdict: c.verdict(), Next: c.say("next." + string(s.Decision)),
+		Name: printable(r.Subject.LegalName), City: printable(r.Subject.City), Number: c.identifier(), Tone: c.tone(),
+		Verdict: c.verdict(), Next: c.next(), Gaps: r.Gaps,
 		Rating: c.say("rating." + string(s.Rating)), Decision: c.say("decision." + string(s.Decision)), Score: c.tenths(s.Score),
 		Reasons: c.reasons(), NotChecked: c.notChecked(), AsOf: c.date(r.AsOf), Review: c.date(r.SignOff.NextReview),
 	}
@@ -67,11 +70,16 @@ func (r Report) Answer(lang Lang) Answer {
 	return a
 }
 
+// plain reports whether nothing asks for a person: neither the score nor the run.
+func (c *composer) plain() bool {
+	return c.r.Summary.Decision == risk.DecisionStandard && len(c.r.Gaps) == 0
+}
+
 // tone is the rating as a class. A rating that is not known here is no good one, and a low
 // one that a person has to review is not shown as if all were well.
-func tone(s Summary) string {
-	switch r := s.Rating; {
-	case r == risk.RatingLow && s.Decision != risk.DecisionStandard:
+func (c *composer) tone() string {
+	switch r := c.r.Summary.Rating; {
+	case r == risk.RatingLow && !c.plain():
 		return "medium"
 	case slices.Contains([]risk.Rating{risk.RatingLow, risk.RatingMedium, risk.RatingHigh, risk.RatingCritical, risk.RatingStop}, r):
 		return strings.ToLower(string(r))
@@ -82,12 +90,21 @@ func tone(s Summary) string {
 
 // verdict is the rating in words; one that looks good says so where a person has to review.
 func (c *composer) verdict() string {
-	s := c.r.Summary
-	v := c.say("verdict." + string(s.Rating))
-	if (s.Rating == risk.RatingLow || s.Rating == risk.RatingMedium) && s.Decision != risk.DecisionStandard {
+	rating := c.r.Summary.Rating
+	v := c.say("verdict." + string(rating))
+	if (rating == risk.RatingLow || rating == risk.RatingMedium) && !c.plain() {
 		v += c.say("verdict.review")
 	}
 	return v
+}
+
+// next is what to do now. A file with gaps is reviewed whatever its score.
+func (c *composer) next() string {
+	decision := c.r.Summary.Decision
+	if decision == risk.DecisionStandard && !c.plain() {
+		decision = risk.DecisionReview
+	}
+	return c.say("next." + string(decision))
 }
 
 // identifier is the supplier's number and what kind of number it is.
@@ -201,6 +218,7 @@ const AnswerStyle template.CSS = `
 .answer p { margin: 0 0 .4rem; }
 .answer .verdict { font-size: 2rem; line-height: 1.1; font-weight: 700; color: var(--fg); }
 .answer .next { font-size: 1.15rem; font-weight: 600; }
+.answer .gap { padding: .3rem .6rem; border: 2px solid #7a5d00; background: #fff8dc; }
 .answer h2 { margin: .8rem 0 .3rem; font-size: 1rem; border: 0; }
 .answer ol, .answer ul { margin: 0; padding-left: 1.4rem; }
 .answer .small { margin: .8rem 0 0; font-size: .875rem; color: #404a56; }
@@ -209,6 +227,9 @@ const AnswerStyle template.CSS = `
 const answerSource = `<section class="answer {{.A.Tone}}" id="answer">
 <p class="verdict">{{.A.Verdict}}</p>
 <p class="next">{{.A.Next}}</p>
+{{- if not .Page}}{{range .A.Gaps}}
+<p class="gap">{{.}}</p>
+{{- end}}{{end}}
 {{- if .A.Reasons}}
 <h2>{{.Say "answer.why"}}</h2>
 <ol>{{range .A.Reasons}}<li>{{.Text}}{{range .Evidence}} <a class="ref" href="{{$.Page}}#{{.}}">[{{.}}]</a>{{end}}</li>{{end}}</ol>

@@ -46,6 +46,9 @@ func (r Report) Markdown(lang Lang) string {
 // answerMD is the verdict and its reasons; what was not checked stands in the summary.
 func answerMD(b *strings.Builder, a Answer) {
 	fmt.Fprintf(b, "**%s** — %s\n\n", escapeMD(a.Verdict), escapeMD(a.Next))
+	for _, g := range a.Gaps {
+		fmt.Fprintf(b, "> %s\n\n", inlineMD(plain(g)))
+	}
 	for i, r := range a.Reasons {
 		fmt.Fprintf(b, "%d. %s", i+1, escapeMD(r.Text))
 		for _, id := range r.Evidence {

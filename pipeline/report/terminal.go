@@ -19,9 +19,10 @@ var colours = map[string]string{
 	"low": "\x1b[1;32m", "medium": "\x1b[1;33m", "high": "\x1b[1;33m", "critical": "\x1b[1;31m", "stop": "\x1b[1;37;41m", "open": "\x1b[1;36m",
 }
 
-// Terminal is the answer for a terminal of width columns, at most 14 lines: who, why,
+// Terminal is the answer for a terminal of width columns, at most 15 lines: who, why,
 // what was not looked at, and the verdict last. colour marks the verdict and nothing else.
-func (a Answer) Terminal(lang Lang, width int, colour bool) string {
+// full is where the whole report stands, "" where it was not written.
+func (a Answer) Terminal(lang Lang, width int, colour bool, full string) string {
 	t, width := texts{lang}, min(max(width, minWidth), maxWidth)
 	var lines []string
 	head := a.Name
@@ -32,11 +33,18 @@ func (a Answer) Terminal(lang Lang, width int, colour bool) string {
 	}
 	lines = append(lines, wrapped("", head, width, 2)...)
 	lines = append(lines, "")
+	if len(a.Gaps) > 0 {
+		lines = append(lines, wrapped("  !  ", strings.Join(a.Gaps, " "), width, 2)...)
+	}
 	for i, r := range a.Reasons {
 		lines = append(lines, wrapped(fmt.Sprintf("  %d  ", i+1), strings.Join(append([]string{r.Text}, r.Evidence...), " "), width, 2)...)
 	}
 	lines = append(lines, wrapped("  ", t.say("not_checked")+t.say("colon")+strings.Join(a.NotChecked, "; "), width, 2)...)
-	lines = append(lines, wrapped("  ", t.say("answer.full"), width, 1)...)
+	if full != "" {
+		lines = append(lines, wrapped("  ", t.say("answer.at", "place", full), width, 1)...)
+	} else {
+		lines = append(lines, wrapped("  ", t.say("answer.full"), width, 2)...)
+	}
 	lines = append(lines, "", a.VerdictLine(colour))
 	return strings.Join(lines, "\n") + "\n"
 }

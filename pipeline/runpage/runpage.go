@@ -101,7 +101,7 @@ func index(o *pipeline.Outcome, runs []*timeline.Run, head journal.Head, lang te
 		Facts: []pair{
 			{text.Get(lang, text.PageSupplier), strings.TrimSpace(h.Name + " " + h.Number)},
 			{text.Get(lang, text.PageScore), h.Score},
-			{text.Get(lang, text.PageAsOf), text.Date(lang, o.Report.AsOf)},
+			{text.Get(lang, text.PageAsOf), h.AsOf},
 		},
 		Next: next(o, h, lang, goOn),
 		Links: []link{
@@ -206,9 +206,9 @@ func next(o *pipeline.Outcome, h report.Answer, lang text.Lang, goOn string) []s
 			steps = append(steps, text.Get(lang, key))
 		}
 	}
-	steps = append(steps, text.Get(lang, text.PageNextDecision, h.Decision))
+	steps = append(steps, text.Get(lang, text.PageNextDecision))
 	if h.NotDone > 0 {
 		steps = append(steps, text.Get(lang, text.PageNextChecks, h.NotDone))
 	}
-	return append(steps, text.Get(lang, text.PageNextReview, text.Date(lang, o.Report.SignOff.NextReview)), text.Get(lang, text.PageNextKeep))
+	return append(steps, text.Get(lang, text.PageNextReview, h.Review), text.Get(lang, text.PageNextKeep))
 }

@@ -91,7 +91,7 @@ func TestRunPageInABrowser(t *testing.T) {
 				}
 			}
 			seen := browsertest.Text(t, b, "main")
-			for _, want := range append(tc.want, out.Result.Reason, out.Report.Answer(report.Lang(text.Parse(tc.o.Lang))).Decision) {
+			for _, want := range append(tc.want, out.Result.Reason, out.Report.Answer(report.Lang(text.Parse(tc.o.Lang))).Next) {
 				require.Contains(t, seen, want)
 			}
 			browsertest.Keep(t, b, "run-"+name)
