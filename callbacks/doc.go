@@ -11,7 +11,7 @@
 //
 // # Reading path
 //
-// Five files explain everything else: this one (the rules), guard.go (what a guard is),
+// Five files, some 850 lines, explain everything else: this one (the rules), guard.go (what a guard is),
 // chain.go (how guards are ordered and attached), and two guards of package guards,
 // allowtools.go (a hook that refuses) and args.go (a hook that reads arguments and says
 // what was wrong). What ADK does that makes the wrappers necessary stands in docs/traps.md.
@@ -23,8 +23,8 @@
 //     step. Wrappers nest: New(a, b) calls a(b(model)); the first guard is the
 //     outermost.
 //  2. A map or response means replace. To refuse, return [Deny] (this call), [End]
-//     (this agent), [Fail] (this agent, as an error) or [Stop] (the Run). Any other error refuses the call too, with
-//     a neutral text.
+//     (this agent), [Fail] (this agent, as an error) or [Stop] (the Run). Any other error
+//     refuses the call too, with a neutral text.
 //  3. To change something and let the next hook see it, change the copy you were
 //     handed and return nil: fields of the response, top-level keys of arguments
 //     or result. Replace nested values, never edit them: ADK shares them with the
