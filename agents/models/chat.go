@@ -45,7 +45,7 @@ type chatModel struct {
 	openAI bool
 }
 
-func newChat(o Options, client *http.Client) (model.LLM, error) {
+func newChat(o Options, bare string, client *http.Client) (model.LLM, error) {
 	if o.BaseURL == "" {
 		return nil, fmt.Errorf("%w: %s needs the address of its server", ErrOptions, o.Name)
 	}
@@ -62,7 +62,7 @@ func newChat(o Options, client *http.Client) (model.LLM, error) {
 		}
 		opts = append(opts, option.WithAPIKey(key))
 	}
-	m := &chatModel{openai.NewChatCompletionService(opts...), strings.TrimPrefix(o.Name, ChatPrefix), key, ofOpenAI(u.Hostname())}
+	m := &chatModel{openai.NewChatCompletionService(opts...), bare, key, ofOpenAI(u.Hostname())}
 	return &keyed{LLM: m, key: key}, nil
 }
 

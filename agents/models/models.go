@@ -98,29 +98,53 @@ func New(ctx context.Context, o Options) (model.LLM, error) {
 		}
 	}
 	client := httpclient.New(o.Timeout, o.Transport)
+	backend, bare := Billed(o.Name)
 	switch {
 	case o.Name == "" || o.Name == Offline:
 		if o.BaseURL != "" {
 			return nil, fmt.Errorf("%w: the offline model has no base URL", ErrOptions)
 		}
 		return offline.Model{}, nil
-	case strings.HasPrefix(o.Name, GeminiPrefix):
+	case backend == geminiBackend:
 		client.Transport = guards.TapResponseIDs(client.Transport)
 		o.BaseURL = firstOf(o.BaseURL, GeminiURL) // not what the client library reads from the environment
 		return newGemini(ctx, o, client)
-	case strings.HasPrefix(o.Name, OpenAIPrefix) && len(o.Name) > len(OpenAIPrefix):
-		return newOpenAI(ctx, o, client)
-	case strings.HasPrefix(o.Name, ChatPrefix) && len(o.Name) > len(ChatPrefix):
-		return newChat(o, client)
+	case backend == openAIBackend && strings.HasPrefix(o.Name, OpenAIPrefix):
+		return newOpenAI(ctx, o, bare, client)
+	case backend == openAIBackend:
+		return newChat(o, bare, client)
 	default:
 		return nil, fmt.Errorf("%w: no such model: %q; use offline, gemini-NAME, openai:NAME or chat:NAME", ErrOptions, o.Name)
 	}
 }
 
+// Backends, as price tables name them.
+const (
+	geminiBackend = "gemini"
+	openAIBackend = "openai"
+)
+
+// Billed returns what a price table knows the model of that name by: the backend that bills
+// its calls, as guards.SpendOptions and guards/prices.Query take it, and the model's name there,
+// which is that of the model [New] makes and of its requests. A name by which nothing is
+// billed, the offline model's or one that New refuses, is returned as it is, with no backend.
+func Billed(name string) (backend, bare string) {
+	if strings.HasPrefix(name, GeminiPrefix) {
+		return geminiBackend, name
+	}
+	for _, prefix := range []string{OpenAIPrefix, ChatPrefix} {
+		if bare, ok := strings.CutPrefix(name, prefix); ok && bare != "" {
+			return openAIBackend, bare
+		}
+	}
+	return "", name
+}
+
 // SpeaksOpenAI reports whether the model of that name is on a server that speaks one of
 // OpenAI's protocols.
 func SpeaksOpenAI(name string) bool {
-	return strings.HasPrefix(name, OpenAIPrefix) || strings.HasPrefix(name, ChatPrefix)
+	backend, _ := Billed(name)
+	return backend == openAIBackend
 }
 
 // ServerURL returns the address of a model's server in full: http(s)://HOST/PATH without a
@@ -156,7 +180,7 @@ func newGemini(ctx context.Context, o Options, client *http.Client) (model.LLM, 
 	return &keyed{LLM: m, key: key}, nil
 }
 
-func newOpenAI(ctx context.Context, o Options, client *http.Client) (model.LLM, error) {
+func newOpenAI(ctx context.Context, o Options, bare string, client *http.Client) (model.LLM, error) {
 	if o.BaseURL == "" {
 		return nil, fmt.Errorf("%w: %s needs the address of its server", ErrOptions, o.Name)
 	}
@@ -169,7 +193,7 @@ func newOpenAI(ctx context.Context, o Options, client *http.Client) (model.LLM, 
 		return nil, err
 	}
 	client.Transport = finishTap{ownHeaders{client.Transport, key}}
-	m, err := openaimodel.NewModel(ctx, strings.TrimPrefix(o.Name, OpenAIPrefix), &openaimodel.ClientConfig{
+	m, err := openaimodel.NewModel(ctx, bare, &openaimodel.ClientConfig{
 		APIKey: key, BaseURL: o.BaseURL, HTTPClient: client, Options: []option.RequestOption{option.WithMaxRetries(0)},
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
+	"pgregory.net/rapid"
 
 	"google.golang.org/adk/v2/model"
 
@@ -52,6 +53,28 @@ func TestOptions(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "offline", m.Name())
 	require.Equal(t, standin.Key, os.Getenv("GEMINI_API_KEY"))
+}
+
+// The name that is priced before a call is the one that the call is made with, whatever
+// stands in it.
+func TestAModelIsBilledByTheNameItIsCalledBy(t *testing.T) {
+	t.Setenv("GEMINI_API_KEY", standin.Key)
+	t.Setenv("OPENAI_API_KEY", "")
+	rapid.Check(t, func(t *rapid.T) {
+		prefix := rapid.SampledFrom([]string{models.ChatPrefix, models.OpenAIPrefix, models.GeminiPrefix}).Draw(t, "prefix")
+		name := prefix + rapid.StringMatching(`(chat:|openai:|gemini-|openai/)?[a-z0-9./:-]{1,8}`).Draw(t, "name")
+		backend, bare := models.Billed(name)
+		m, err := models.New(t.Context(), models.Options{Name: name, BaseURL: "http://localhost/v1"})
+		require.NoError(t, err)
+		require.Equal(t, m.Name(), bare)
+		require.Equal(t, backend == "openai", models.SpeaksOpenAI(name))
+		require.Equal(t, backend == "gemini", prefix == models.GeminiPrefix)
+	})
+	for _, name := range []string{"", models.Offline, "gpt-5-mini", "chat", "chat:", "openai:"} {
+		backend, bare := models.Billed(name)
+		require.Empty(t, backend, name)
+		require.Equal(t, name, bare)
+	}
 }
 
 // A call is one HTTP request, also where it fails and where the answer is to be continued.

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -50,8 +51,8 @@ func (f *flags) priced() error {
 		return err
 	}
 	now := time.Now()
-	name := strings.TrimPrefix(f.model, models.OpenAIPrefix)
-	quote, err := table.Quote(prices.Query{Backend: f.backend(), Model: name}, now, now.Add(ledger.DefaultLease))
+	backend, name := models.Billed(f.model)
+	quote, err := table.Quote(prices.Query{Backend: backend, Model: name}, now, now.Add(ledger.DefaultLease))
 	if err == nil {
 		_, err = quote.WorstCase(prices.Bound{Input: 1, Output: 1, TextInput: true, TextOutput: !quote.ImagesCostMore()})
 	}
@@ -101,7 +102,8 @@ func (f *flags) spendOn(ctx context.Context, open ledger.Ledger) (callbacks.Guar
 	if err != nil || limits.Hard == 0 {
 		return callbacks.Guard{}, err
 	}
-	o := guards.SpendOptions{Backend: f.backend(), Approve: f.approve, OnTarget: f.onTarget, Limits: limits}
+	o := guards.SpendOptions{Approve: f.approve, OnTarget: f.onTarget, Limits: limits}
+	o.Backend, _ = models.Billed(f.model)
 	if o.Prices, err = f.prices(); err != nil {
 		return callbacks.Guard{}, err
 	}
@@ -157,14 +159,6 @@ func (f *flags) raised(ctx context.Context, l ledger.Ledger, first ledger.Limits
 		return first, refuse("--budget: %v", err)
 	}
 	return b.Limits, nil
-}
-
-// backend is who bills, as the price table names it.
-func (f *flags) backend() string {
-	if models.SpeaksOpenAI(f.model) {
-		return "openai"
-	}
-	return "gemini"
 }
 
 // prices is the price table, which is read once.
@@ -344,6 +338,9 @@ func newPricesCommand() *cobra.Command {
 			}
 			if len(args) == 1 {
 				filter.Model = args[0]
+				if backend, bare := models.Billed(args[0]); bare != args[0] { // as --model names it
+					filter.Backend, filter.Model = cmp.Or(filter.Backend, backend), bare
+				}
 			}
 			rows := table.List(filter)
 			out := cmd.OutOrStdout()

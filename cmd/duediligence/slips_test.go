@@ -4,6 +4,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"google.golang.org/adk/v2/model"
 
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/internal/standin"
@@ -76,6 +79,81 @@ func TestABudgetWithoutAPriceIsRefusedBeforeTheRun(t *testing.T) {
 	priced := command(t, append(append([]string{"Transports Kervalec"}, flags...), "--price-file", own)...)
 	require.Equal(t, exitOK, priced.code, priced.stderr)
 	require.Equal(t, exitRefused, command(t, "doctor", "--budget", "nonsense", "--model", "openai:nope", "--base-url", s.URL).code)
+}
+
+// Whatever the protocol, the price file and the name: the check before a run and its calls
+// find the same price. What the check accepts is called and paid for; what it refuses is not
+// called.
+func TestWhatIsPricedBeforeARunIsPricedInIt(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "")
+	row := func(key, seller, mode string, in, out float64, more string) string {
+		return fmt.Sprintf(`{%q: {"litellm_provider": %q, "mode": %q, "input_cost_per_token": %g, "output_cost_per_token": %g%s}}`, key, seller, mode, in, out, more)
+	}
+	limits := `, "max_input_tokens": 100000, "max_output_tokens": 4096`
+	for name, c := range map[string]struct {
+		file, model string
+		priced      bool
+	}{
+		"built in":                     {"", "gpt-5-mini", true},
+		"built in, dated":              {"", "gpt-5-mini-2025-08-07", true},
+		"not built in":                 {"", "q", false},
+		"prefix in the name":           {"", "openai:gpt-5-mini", false},
+		"own":                          {row("q", "openai", "chat", 1e-7, 2e-7, limits), "q", true},
+		"own with its seller":          {row("openai/q", "openai", "chat", 1e-7, 2e-7, limits), "q", true},
+		"own without limits":           {row("q", "openai", "chat", 1e-7, 2e-7, ""), "q", true},
+		"own with a colon":             {row("q:8b", "openai", "chat", 1e-7, 2e-7, limits), "q:8b", true},
+		"own with dearer images":       {row("q", "openai", "chat", 1e-7, 2e-7, `, "output_cost_per_image_token": 1e-6`), "q", true},
+		"own by the picture":           {row("q", "openai", "chat", 1e-7, 2e-7, `, "output_cost_per_image": 0.04`), "q", false},
+		"own in place of the built-in": {row("gpt-5-mini", "openai", "chat", 1e-7, 2e-7, limits), "gpt-5-mini", true},
+		"own beside the built-in":      {row("q", "openai", "chat", 1e-7, 2e-7, limits), "gpt-5-mini", true},
+		"own at no price":              {row("gpt-5-mini", "openai", "chat", 0, 0, limits), "gpt-5-mini", false},
+		"own of another kind":          {row("q", "openai", "embedding", 1e-7, 2e-7, limits), "q", false},
+		"another seller's":             {row("q", "mistral", "chat", 1e-7, 2e-7, limits), "q", false},
+		"another model's":              {row("q", "openai", "chat", 1e-7, 2e-7, limits), "r", false},
+	} {
+		for prefix, serve := range map[string]func(testing.TB, model.LLM, standin.Fault) *standin.Server{"chat:": standin.Chat, "openai:": standin.OpenAI} {
+			t.Run(prefix+" "+name, func(t *testing.T) {
+				s := serve(t, offline.Model{}, nil)
+				flags := []string{"--model", prefix + c.model, "--base-url", s.URL, "--budget", "1"}
+				if c.file != "" {
+					flags = append(flags, "--price-file", priceFile(t, c.file))
+				}
+				explain := command(t, append([]string{"explain"}, flags...)...)
+				doctor := command(t, append([]string{"doctor", "-o", t.TempDir()}, flags...)...)
+				asked := len(s.Bodies())
+				r := command(t, append([]string{"Transports Kervalec"}, flags...)...)
+				if !c.priced {
+					require.Equal(t, []int{exitRefused, exitRefused}, []int{explain.code, r.code}, r.stderr)
+					require.Contains(t, doctor.stdout, "FAIL prices: --budget can't be held")
+					require.Contains(t, r.stderr, "--price-file")
+					require.Len(t, s.Bodies(), asked)
+					return
+				}
+				require.Equal(t, []int{exitOK, exitOK}, []int{explain.code, r.code}, explain.stderr+r.stderr)
+				require.NotContains(t, doctor.stdout, "FAIL prices")
+				require.Len(t, s.Bodies(), asked+8)
+				require.Contains(t, r.stderr, c.model)
+				list := command(t, append([]string{"prices", prefix + c.model}, flags[6:]...)...)
+				if !strings.Contains(name, "dated") { // which is listed under its model
+					require.Equal(t, exitOK, list.code)
+					require.Contains(t, list.stdout, c.model)
+				}
+			})
+		}
+	}
+	for prefix, serve := range map[string]func(testing.TB, model.LLM, standin.Fault) *standin.Server{"chat:": standin.Chat, "openai:": standin.OpenAI} {
+		s := serve(t, offline.Model{}, nil)
+		r := command(t, "Transports Kervalec", "--model", prefix+"gpt-5-mini", "--base-url", s.URL, "--budget", "0.1")
+		require.Equal(t, exitOK, r.code, r.stderr)
+	}
+}
+
+// priceFile writes a price file.
+func priceFile(t *testing.T, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "prices.json")
+	require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+	return file
 }
 
 // A row of the price file that can't be used is said: the model that was meant may be in it.
