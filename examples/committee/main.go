@@ -184,7 +184,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("committee", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.Usage = func() { _ = pages.ExecuteTemplate(out, "help.tmpl", nil); flags.PrintDefaults() }
-	name := flags.String("model", models.Offline, "`NAME`: offline, gemini-NAME or openai:NAME, one that the built-in price table has; its key is in GEMINI_API_KEY or OPENAI_API_KEY")
+	name := flags.String("model", models.Offline, "`NAME`: offline, gemini-NAME, chat:NAME or openai:NAME, one that the built-in price table has; its key is in GEMINI_API_KEY or OPENAI_API_KEY")
 	baseURL := flags.String("base-url", "", "`URL` of the model's server")
 	oneByOne := flags.Bool("one-by-one", false, "run the sub-agents one after the other")
 	if err := flags.Parse(args); err != nil {
@@ -197,9 +197,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		}
 	}
 	money := guards.SpendOptions{Ledger: must(ledger.NewMemory(ledger.MemoryOptions{})), Limits: ledger.Limits{Hard: must(ledger.ParseUSD("0.50"))}}
-	if strings.HasPrefix(*name, models.OpenAIPrefix) {
-		money.Backend = "openai"
-	}
+	money.Backend, _ = models.Billed(*name)
 	c, err := ask(ctx, m, guards.Spend(money), *oneByOne)
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	return errors.Join(err, pages.ExecuteTemplate(w, "page.tmpl", c), w.Flush())

@@ -467,7 +467,7 @@ func TestCheckFindsNothing(t *testing.T) {
 func TestModelOverBothProtocols(t *testing.T) {
 	t.Setenv("GEMINI_API_KEY", standin.Key)
 	t.Setenv("OPENAI_API_KEY", standin.Key)
-	for name, serve := range map[string]func(testing.TB, model.LLM, standin.Fault) *standin.Server{"gemini-2.5-flash": standin.Gemini, "openai:gpt-5-mini": standin.OpenAI} {
+	for name, serve := range map[string]func(testing.TB, model.LLM, standin.Fault) *standin.Server{"gemini-2.5-flash": standin.Gemini, "openai:gpt-5-mini": standin.OpenAI, "chat:gpt-5-mini": standin.Chat} {
 		t.Run(name, func(t *testing.T) {
 			server := serve(t, offline(), nil)
 			var offlinePage, page strings.Builder
