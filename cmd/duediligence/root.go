@@ -4,10 +4,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +28,7 @@ piped, or with --format md, the whole report; with -o DIR pages to open in a bro
 The supplier is a name, a SIREN, a SIRET, an EU VAT number or a LEI. A name that fits
 several companies is never settled by guessing: on a terminal you are asked, elsewhere
 the candidates are listed with the command to run again. One word that is nearly a command
-is taken for a slip; a supplier of that name is researched with duediligence research NAME.
+is taken for a slip, in capitals too; a supplier of that name is researched with duediligence research NAME.
 
 By default the facts come from a built-in set of fictional companies. With
 --source live they come from public registers; no key is needed. --source record:DIR
@@ -61,13 +63,22 @@ func newRootCommand() *cobra.Command {
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	research := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 1 {
-			if err := misspelt(cmd, args[0]); err != nil {
-				return err
-			}
+		if err := misspelt(cmd, args); err != nil {
+			return err
 		}
 		return research(cmd, args)
 	}
+	// A slip takes the flags of the command that was meant, which the one found may not have.
+	cmd.SetFlagErrorFunc(func(found *cobra.Command, err error) error {
+		args := found.Flags().Args() // before that flag
+		switch {
+		case found == cmd:
+			return cmp.Or(misspelt(cmd, args), err)
+		case found.HasSubCommands():
+			return cmp.Or(subcommands(found, args), err)
+		}
+		return err
+	})
 	cmd.AddCommand(newResearchCommand("research SUPPLIER"), newRedactCommand(), newBatchCommand(), newPricesCommand(), newJournalCommand(), newServeCommand(), newDoctorCommand(), newExplainCommand(), newResumeCommand(), newVersionCommand())
 	return cmd
 }
@@ -108,35 +119,71 @@ func newResearchCommand(use string) *cobra.Command {
 	return cmd
 }
 
-// oneWord is what a command looks like: a name of a company seldom does.
-var oneWord = regexp.MustCompile(`^[a-z][a-z-]+$`)
+// oneWord is what a command looks like.
+var oneWord = regexp.MustCompile(`^[A-Za-z][A-Za-z-]+$`)
 
-// misspelt refuses a word that is nearly a command of cmd: it is a slip, and no register is
-// asked for a company of that name.
-func misspelt(cmd *cobra.Command, word string) error {
-	near := nearestCommand(cmd, word)
-	if near == "" {
+// misspelt refuses arguments of which the first is nearly a command, of the program or of
+// one of its commands: it is a slip, and no register is asked for a company of that name.
+func misspelt(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
 		return nil
 	}
-	lang, err := languageOf(cmd)
+	all := slices.Clone(root.Commands())
+	for _, c := range root.Commands() {
+		if c.Name() != "completion" { // whose commands are the names of shells
+			all = append(all, c.Commands()...)
+		}
+	}
+	near := nearestCommand(all, args[0])
+	if near == nil {
+		return nil
+	}
+	lang, err := languageOf(root)
 	if err != nil {
 		return err
 	}
-	return refuseIn(lang, text.DidYouMean, word, near)
+	return refuseIn(lang, text.DidYouMean, args[0], near.CommandPath(), quoted(strings.Join(args, " ")))
 }
 
-// nearestCommand is the command of cmd whose name is at most two letters away from a word, or "".
-func nearestCommand(cmd *cobra.Command, word string) string {
+// nearestCommand is the command that a word is a slip in, or nil. In a longer name two letters
+// may be wrong, in a short one, to which many words are close, one. A word with capitals, as
+// names of companies have them, may have one wrong letter less.
+func nearestCommand(commands []*cobra.Command, word string) *cobra.Command {
 	if !oneWord.MatchString(word) {
-		return ""
+		return nil
 	}
-	best, name := 3, ""
-	for _, c := range cmd.Commands() {
-		if d := levenshtein.ComputeDistance(word, c.Name()); d < best && !c.Hidden {
-			best, name = d, c.Name()
+	lower := strings.ToLower(word)
+	var nearest *cobra.Command
+	least := 3
+	for _, c := range commands {
+		wrong, most := wrongLetters(lower, c.Name()), 1
+		if len(c.Name()) > 5 {
+			most++
+		}
+		if word != lower {
+			most--
+		}
+		if wrong <= most && wrong < least && !c.Hidden {
+			least, nearest = wrong, c
 		}
 	}
-	return name
+	return nearest
+}
+
+// wrongLetters counts what must be changed, added or left out to make one word of another.
+// Two letters in the wrong order count once.
+func wrongLetters(a, b string) int {
+	n := levenshtein.ComputeDistance(a, b)
+	if n == 2 && sorted(a) == sorted(b) {
+		return 1
+	}
+	return n
+}
+
+func sorted(word string) string {
+	letters := []byte(word)
+	slices.Sort(letters)
+	return string(letters)
 }
 
 // languageOf is the language of a command whose own flags are not at hand.
@@ -153,15 +200,15 @@ func subcommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	near := nearestCommand(cmd, args[0])
-	if near == "" {
+	near := nearestCommand(cmd.Commands(), args[0])
+	if near == nil {
 		return cobra.NoArgs(cmd, args)
 	}
 	lang, err := languageOf(cmd)
 	if err != nil {
 		return err
 	}
-	return refuseIn(lang, text.DidYouMeanSub, args[0], cmd.CommandPath(), near)
+	return refuseIn(lang, text.DidYouMeanSub, args[0], cmd.CommandPath(), near.Name())
 }
 
 // register adds the flags that one run and a batch share.

@@ -26,14 +26,32 @@ func TestAMisspeltCommandIsNotLookedUp(t *testing.T) {
 	for word, want := range map[string]string{
 		"docter": "doctor", "serv": "serve", "reserch": "research", "jurnal": "journal", "resum": "resume", "bach": "batch", "price": "prices", "explian": "explain",
 		"redcat": "redact", "verison": "version", "helo": "help", "completon": "completion",
+		"Docter": "doctor", "DOCTOR": "doctor", "DOCTER": "doctor", "Resume": "resume", "Serve": "serve", "BATCH": "batch", "bacth": "batch", "hlep": "help",
+		"verify": "journal verify", "verfy": "journal verify", "Verify": "journal verify", "stats": "journal stats", "show": "journal show", "SHOW": "journal show",
 	} {
 		r := command(t, append([]string{word}, live...)...)
 		require.Equal(t, exitRefused, r.code, word)
-		require.Contains(t, r.stderr, "did you mean "+want+"?", word)
+		require.Contains(t, r.stderr, "did you mean duediligence "+want+"?", word)
 		require.Contains(t, r.stderr, "duediligence research "+word)
-		require.Contains(t, command(t, word, "--lang", "fr").stderr, "vouliez-vous dire "+want, word)
+		require.Contains(t, command(t, word, "--lang", "fr").stderr, "vouliez-vous dire duediligence "+want, word)
 	}
+	// Nor is one with the arguments and the flags of the command that was meant.
+	for line, want := range map[string]string{
+		"resum dos": "resume", "batc f.csv -o x": "batch", "journl verify dos": "journal", "Resume dos": "resume", "VERIFY dos --json": "journal verify",
+		"batc f.csv -j 4": "batch", "serv --address 127.0.0.1:0": "serve", "verify dos --head x": "journal verify", "pirces gpt --backend openai": "prices",
+	} {
+		r := command(t, append(strings.Fields(line), live...)...)
+		require.Equal(t, exitRefused, r.code, line)
+		require.Contains(t, r.stderr, "did you mean duediligence "+want+"?", line)
+	}
+	require.Contains(t, command(t, "resum", "dos").stderr, "duediligence research 'resum dos'")
 	require.Zero(t, asked)
+	require.Contains(t, command(t, "journal", "Verfy", "x", "--json").stderr, "did you mean verify?")
+	for _, args := range [][]string{{"--nonsense"}, {"Transports Kervalec", "--nonsense"}, {"journal", "--nonsense"}, {"doctor", "--nonsense"}} {
+		r := command(t, args...)
+		require.Equal(t, exitRefused, r.code)
+		require.Contains(t, r.stderr, "unknown flag: --nonsense")
+	}
 	for _, args := range [][]string{{"journal", "verfy"}, {"journal", "verfy", "x"}} {
 		r := command(t, args...)
 		require.Equal(t, exitRefused, r.code)
@@ -42,10 +60,13 @@ func TestAMisspeltCommandIsNotLookedUp(t *testing.T) {
 	require.Equal(t, exitRefused, command(t, "journal", "nonsense").code)
 
 	// Names of companies are looked up, and with research whatever they are.
-	for _, name := range []string{"Docter", "DOCTER", "danone", "docter sarl", "serve42", "kervalec transports"} {
+	for _, name := range []string{
+		"danone", "docter sarl", "resume dos", "Serve Batch", "journal verify", "serve42", "kervalec transports",
+		"Bosch", "bosch", "BASF", "Veritas", "Yelp", "Serge", "Snow", "Match", "Shell", "Fish", "fish",
+	} {
 		require.NotContains(t, command(t, name).stderr, "did you mean", name)
 	}
-	for _, name := range []string{"docter", "serve", "batch", "Zorglub International"} {
+	for _, name := range []string{"docter", "serve", "batch", "Resume", "VERIFY", "stats", "show", "Zorglub International"} {
 		require.Equal(t, exitNotFound, command(t, "research", name).code, name)
 	}
 	require.Equal(t, command(t, "Transports Kervalec").stdout, command(t, "research", "Transports Kervalec").stdout)

@@ -65,7 +65,7 @@ var keptCatalogue = map[Key]entry{
 	DoctorNoPrice:  {"%v", "%v"},
 	PricesUnusable: {"Rows of the price file that can't be used: %d. Calls of their models have no price. They are listed by: %s", "Lignes inutilisables du fichier de prix : %d. Les appels de leurs modèles n'ont pas de prix. Elles sont énumérées par : %s"},
 	PricesUnused:   {"Rows that can't be used: %d. Calls of their models have no price.", "Lignes inutilisables : %d. Les appels de leurs modèles n'ont pas de prix."},
-	DidYouMean:     {"unknown command %[1]q: did you mean %[2]s? A supplier of that name is researched with: duediligence research %[1]s", "commande inconnue %[1]q : vouliez-vous dire %[2]s ? Un fournisseur de ce nom s'examine avec : duediligence research %[1]s"},
+	DidYouMean:     {"unknown command %[1]q: did you mean %[2]s? A supplier of that name is researched with: duediligence research %[3]s", "commande inconnue %[1]q : vouliez-vous dire %[2]s ? Un fournisseur de ce nom s'examine avec : duediligence research %[3]s"},
 	DidYouMeanSub:  {"unknown command %q for %q: did you mean %s?", "commande inconnue %q pour %q : vouliez-vous dire %s ?"},
 
 	ResumeNoBudget:   {"--budget: the run was begun without one", "--budget : le traitement a été lancé sans budget"},
