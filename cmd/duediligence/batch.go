@@ -127,7 +127,7 @@ func (f *flags) batch(ctx context.Context, file string, jobs int, columns []stri
 	if sum.Partial > 0 {
 		p.line("%s", text.Get(lang, text.CmdBatchAgain))
 	}
-	p.line("%s", ended.text(lang))
+	p.line("%s", ended.text(lang, p.color))
 	if ended.code != exitOK {
 		return &exitError{code: ended.code}
 	}

@@ -55,8 +55,8 @@ func TestBatchWithPartialReports(t *testing.T) {
 		code         int
 		status, word string
 	}{
-		"no money":     {"0.002", false, exitExhausted, "budget_exhausted", "partial, budget exhausted"},
-		"a dead model": {"1", true, exitFailed, "failed", "partial, failed"},
+		"no money":     {"0.002", false, exitExhausted, "budget_exhausted", "budget exhausted, partial"},
+		"a dead model": {"1", true, exitFailed, "failed", "failed, partial"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := newRequests()
@@ -152,8 +152,8 @@ func TestBatchRowsWithoutANumber(t *testing.T) {
 	dir := t.TempDir()
 	r := command(t, "batch", suppliers(t, "siren;name;city", ";Transports Kervalec;Quimper", ";;Brest"), "-o", dir)
 	require.Equal(t, exitFailed, r.code, r.stderr)
-	require.Contains(t, r.stderr, "row 2: Transports Kervalec: done: LOW  standard process")
-	require.Contains(t, r.stderr, "row 3: ;;Brest: failed: the row names nobody")
+	require.Contains(t, r.stderr, "row 2: Transports Kervalec: done: LOW  Nothing stands against your standard process.")
+	require.Contains(t, r.stderr, "row 3: ;;Brest: unreadable: the row names nobody")
 }
 
 // Ctrl-C ends a batch with 130, whatever row is read next.
@@ -186,7 +186,7 @@ func TestBatchChecksNameAgainstNumber(t *testing.T) {
 	r := command(t, "batch", suppliers(t, "vendor;Fournisseur;TVA", "V1;Conserverie des Embruns;FR70999991029"), "-o", dir, "--lang", "fr")
 	require.Equal(t, exitFailed, r.code, r.stderr)
 	require.Contains(t, r.stderr, "fournisseurs d'après Fournisseur, TVA.")
-	require.Contains(t, r.stderr, "ligne 2 : Conserverie des Embruns FR70999991029 : échec : le numéro appartient à un autre nom que celui donné à côté : BATISSEURS DU MENHIR")
+	require.Contains(t, r.stderr, "ligne 2 : Conserverie des Embruns FR70999991029 : refusé : le numéro appartient à un autre nom que celui donné à côté : BATISSEURS DU MENHIR")
 	require.NoDirExists(t, filepath.Join(dir, "999991029"))
 	require.Contains(t, single.stderr, "the number belongs to another name than the one given beside it")
 }
@@ -216,12 +216,12 @@ func TestBatchSaysTheRatings(t *testing.T) {
 	r := command(t, "batch", list, "-o", dir, "-j", "1", "--fail-on", "critical")
 	require.Equal(t, exitRating, r.code, r.stderr)
 	require.Contains(t, r.stderr, "row 2: Transports Kervalec: done: LOW  ")
-	require.Contains(t, r.stderr, "row 3: Bâtisseurs du Menhir: done: STOP  do not proceed until a person has looked")
-	require.Contains(t, r.stderr, "row 5: 999991029: repeated, a supplier of another row: STOP  ")
+	require.Contains(t, r.stderr, "row 3: Bâtisseurs du Menhir: done: STOP  Do not order. A person has to look at this first. (Open judicial liquidation)")
+	require.Contains(t, r.stderr, "row 5: 999991029: done, a supplier of another row: STOP  ")
 	require.True(t, strings.HasSuffix(r.stderr, "Ratings: STOP 1, HIGH 1, LOW 1.\n"), r.stderr)
 	require.Equal(t, exitOK, command(t, "batch", suppliers(t, "name", "Transports Kervalec"), "-o", t.TempDir(), "--fail-on", "high").code)
-	kept := command(t, "batch", list, "-o", dir, "--lang", "fr")
-	require.Contains(t, kept.stderr, "ligne 3 : Bâtisseurs du Menhir : conservé : ARRÊT  ")
+	kept := command(t, "batch", list, "-o", dir, "-j", "1", "--lang", "fr")
+	require.Contains(t, kept.stderr, "ligne 3 : Bâtisseurs du Menhir : terminé, conservé : ARRÊT  Ne pas commander.")
 }
 
 // Next month's batch leaves this month's dossiers as they are; the summary, the overview and

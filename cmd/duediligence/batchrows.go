@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/batch"
 	"github.com/gardefou/gardefou/pipeline/report"
@@ -30,20 +31,21 @@ func foundText(lang text.Lang, how batch.Found) string {
 	return text.Get(lang, text.BatchFound, how.Encoding, separator, by)
 }
 
-// rowText says how a row ended: its verdict, and why it ended otherwise than it should.
+// rowText says how a row ended, with the word of the overview, its verdict with what to do and
+// the first reason, and why there is none.
 func rowText(lang text.Lang, r batch.Row, colour bool) string {
-	s := text.Get(lang, text.Key("batch."+string(r.Result)))
-	switch {
-	case r.Err != nil:
+	s := text.Get(lang, text.Key("run."+r.Status))
+	switch r.Result {
+	case batch.ResultFailed:
 		return s + text.Get(lang, text.Colon) + r.Err.Error()
-	case r.Result == batch.ResultPartial:
-		s += ", " + text.Get(lang, text.Key("run."+string(r.Status)))
-	case r.Result == batch.ResultRepeated:
+	case batch.ResultPartial, batch.ResultKept:
+		s += ", " + text.Get(lang, text.Key("batch."+string(r.Result)))
+	case batch.ResultRepeated:
 		s += ", " + text.Get(lang, text.BatchSameAs)
 	}
-	words := report.Lang(lang)
-	verdict := report.Answer{
-		Tone: strings.ToLower(string(r.Rating)), Verdict: report.RatingText(words, string(r.Rating)), Next: report.DecisionText(words, string(r.Decision)),
+	verdict := report.Answer{Tone: r.Tone, Verdict: report.RatingText(report.Lang(lang), string(r.Rating)), Next: r.Next}
+	if r.Why != "" {
+		verdict.Next += " (" + r.Why + ")"
 	}
 	return s + text.Get(lang, text.Colon) + verdict.VerdictLine(colour)
 }
@@ -69,20 +71,21 @@ func (t *tally) add(r batch.Row) {
 	case batch.ResultFailed:
 		own = exitFailed
 	case batch.ResultPartial:
-		own = exitOf(r.Status)
+		own = exitOf(callbacks.Status(r.Status))
 	}
 	if t.code != exitFailed {
 		t.code = cmp.Or(own, t.code)
 	}
 }
 
-// text counts the ratings, the gravest first.
-func (t *tally) text(lang text.Lang) string {
+// text counts the ratings, the gravest first. colour marks those that stop an order.
+func (t *tally) text(lang text.Lang, colour bool) string {
 	var parts []string
 	order := slices.Insert(slices.Clone(ratings), 2, risk.RatingInsufficient)
 	for _, rating := range slices.Backward(order) {
 		if n := t.ratings[rating]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", report.RatingText(report.Lang(lang), string(rating)), n))
+			count := report.Answer{Tone: strings.ToLower(string(rating)), Verdict: fmt.Sprintf("%s %d", report.RatingText(report.Lang(lang), string(rating)), n)}
+			parts = append(parts, strings.TrimSpace(count.VerdictLine(colour && (rating == risk.RatingStop || rating == risk.RatingCritical))))
 		}
 	}
 	if n := t.ratings[""]; n > 0 {

@@ -407,7 +407,7 @@ func TestBatchCommand(t *testing.T) {
 	require.Len(t, lines, 7)
 	require.Contains(t, lines[1], "KERVALEC")
 	require.Contains(t, lines[2], "STOP")
-	require.Contains(t, r.stderr, "row 3: Bâtisseurs du Menhir: done: STOP  do not proceed")
+	require.Contains(t, r.stderr, "row 3: Bâtisseurs du Menhir: done: STOP  Do not order")
 	require.Contains(t, r.stderr, "Ratings: STOP 1, LOW 1, without a report 3.\n")
 	require.FileExists(t, filepath.Join(out, "999991011", "report.html"))
 

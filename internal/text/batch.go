@@ -33,6 +33,8 @@ const (
 	BatchForeign     Key = "batch.foreign"
 	BatchRatings     Key = "batch.ratings"
 	BatchNoReport    Key = "batch.no_report"
+	BatchNextMend    Key = "batch.next.mend"
+	BatchNextAgain   Key = "batch.next.again"
 
 	// Colon stands between a thing and what is said of it.
 	Colon Key = "batch.colon"
@@ -68,7 +70,17 @@ var batchCatalogue = map[Key]entry{
 	BatchRatings:     {"Ratings: %s.", "Niveaux : %s."},
 	BatchNoReport:    {"without a report", "sans rapport"},
 
+	BatchNextMend:  {"Correct the row, then run the batch again.", "Corriger la ligne, puis relancer le lot."},
+	BatchNextAgain: {"Run the batch again.", "Relancer le lot."},
+
 	Colon: {": ", " : "},
+
+	// Why a row has no report, beside the statuses of runs.
+	"run.refused":     {"refused", "refusé"},
+	"run.not_found":   {"not found", "introuvable"},
+	"run.unavailable": {"unavailable", "indisponible"},
+	"run.ambiguous":   {"ambiguous", "ambigu"},
+	"run.unreadable":  {"unreadable", "illisible"},
 
 	"overview.row": {"row", "ligne"},
 }

@@ -107,11 +107,8 @@ var commandCatalogue = map[Key]entry{
 	CandidateTypo:      {"a similar name", "nom ressemblant"},
 	CandidatePartial:   {"part of the name", "partie du nom"},
 
-	"batch.done":     {"done", "fait"},
-	"batch.partial":  {"partial", "partiel"},
-	"batch.kept":     {"kept", "conservé"},
-	"batch.repeated": {"repeated", "en double"},
-	"batch.failed":   {"failed", "échec"},
+	"batch.partial": {"partial", "partiel"},
+	"batch.kept":    {"kept", "conservé"},
 
 	"outcome.allowed":      {"done", "fait"},
 	"outcome.refused":      {"refused", "refusé"},

@@ -268,7 +268,7 @@ var operateCatalogue = map[Key]entry{
 
 	"overview.supplier": {"supplier", "fournisseur"},
 	"overview.rating":   {"rating", "niveau"},
-	"overview.decision": {"next step", "suite"},
+	"overview.next":     {"next step", "suite"},
 	"overview.score":    {"score", "score"},
 	"overview.status":   {"run", "exécution"},
 	"overview.cost":     {"cost, USD", "coût, USD"},

@@ -69,11 +69,16 @@ type Row struct {
 	// Query is whom the row names, as far as it could be read.
 	Query  string
 	Result Result
-	// Status is how the run ended; empty where none was made by this batch.
-	Status callbacks.Status
-	// Rating and Decision are those of the report; empty where there is none.
-	Rating   risk.Rating
-	Decision risk.Decision
+	// Status is the code in the summary: how the run ended, as a [callbacks.Status], or why
+	// there is no report, as a [supplier.Status], "ambiguous", "unreadable" or "failed".
+	Status string
+	// Rating is the report's and Tone the class of its colour, as [report.Answer.Tone]; empty
+	// where there is no report.
+	Rating risk.Rating
+	Tone   string
+	// Next says what to do now, Why is the first reason of the rating, both in the language
+	// of the batch. Why is empty where there is no report: Err says it then.
+	Next, Why string
 	// Folder is the dossier's, in Options.Dir, with slashes: NUMBER, or NUMBER/2026-12-01
 	// where earlier ones stand. Empty where there is no report.
 	Folder string
@@ -193,11 +198,12 @@ func (b *batch) row(ctx context.Context, in input) error {
 	if err != nil {
 		why := b.why(err)
 		row.Err = why
-		line.cells = failure(in.shown, why)
+		line.cells = b.failure(in.shown, why)
 	} else {
-		row.Rating, row.Decision = risk.Rating(cells[columnRating]), risk.Decision(cells[columnDecision])
 		line.folder, line.cells = row.Folder, cells
 	}
+	row.Status, row.Rating, row.Tone = line.cells[columnStatus], risk.Rating(line.cells[columnRating]), line.cells[columnTone]
+	row.Next, row.Why = line.cells[columnNext], line.cells[columnWhy]
 	return b.end(row, line)
 }
 
@@ -265,8 +271,7 @@ func (b *batch) research(ctx context.Context, in input, row *Row) ([]string, err
 		if dir, cells, err = b.run(ctx, subject, in.shown, home); err != nil {
 			return nil, err
 		}
-		result, row.Status = ResultDone, callbacks.Status(cells[columnStatus])
-		if !whole(cells) {
+		if result = ResultDone; !whole(cells) {
 			result = ResultPartial
 		}
 	}
@@ -364,7 +369,12 @@ func cellsOf(r report.Report, s callbacks.Status, lines []byte, lang text.Lang) 
 	if err != nil {
 		return nil, err
 	}
-	return append(r.CSVRow(), string(s), cost(stats), reasons(r, lang)), nil
+	a := r.Answer(report.Lang(lang))
+	why := ""
+	if len(a.Reasons) > 0 {
+		why = a.Reasons[0].Text
+	}
+	return append(r.CSVRow(), string(s), cost(stats), reasons(a), a.Next, a.Tone, why), nil
 }
 
 // cost is what all attempts of a run were charged, in USD; empty where nothing was.

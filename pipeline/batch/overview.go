@@ -5,6 +5,7 @@ package batch
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed" // the page
 	"fmt"
 	"html/template"
@@ -35,8 +36,8 @@ type overview struct {
 }
 
 type overviewRow struct {
-	Row                                                                     int
-	Name, Number, Folder, Rating, Class, Decision, Score, Status, Cost, Why string
+	Row                                                                       int
+	Name, Number, Folder, Rating, Class, Tone, Next, Score, Status, Cost, Why string
 }
 
 // Say is a sentence of the catalogue, for the template.
@@ -77,19 +78,19 @@ func (b *batch) writeOverview(s *spool) error {
 }
 
 func overviewOf(dir string, l line, lang text.Lang) overviewRow {
-	row, words := l.cells, report.Lang(lang)
+	row := l.cells
 	o := overviewRow{
 		Row: l.number, Name: row[columnName], Number: folderName(row[columnSIREN], row[columnLEI], row[columnVAT]),
-		Rating: report.RatingText(words, row[columnRating]), Class: row[columnRating], Decision: report.DecisionText(words, row[columnDecision]),
-		Score: row[columnScore], Cost: row[columnCost], Why: row[columnError],
+		Rating: report.RatingText(report.Lang(lang), row[columnRating]), Class: row[columnRating], Tone: cmp.Or(row[columnTone], "open"),
+		Why: cmp.Or(row[columnError], row[columnWhy]), Next: row[columnNext],
+		Status: text.Get(lang, text.Key("run."+row[columnStatus])), Score: row[columnScore], Cost: row[columnCost],
 	}
-	if o.Why == "" {
-		o.Why = row[columnReason]
+	if o.Rating == "" {
+		o.Rating = text.Get(lang, text.BatchNoReport)
 	}
 	if l.folder == "" {
 		return o
 	}
-	o.Status = text.Get(lang, text.Key("run."+row[columnStatus]))
 	if _, err := os.Stat(filepath.Join(dir, l.folder, runpage.IndexFile)); err == nil {
 		o.Folder = l.folder
 	}

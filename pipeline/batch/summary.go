@@ -22,21 +22,23 @@ import (
 const summaryFile = "summary.csv"
 
 // columns are what is kept of a row: what a report says, how the run ended, what it cost,
-// why the rating is what it is.
-var columns = append(report.CSVHeader(), "status", "cost_usd", "reason")
+// why the rating is what it is, what to do, and for the overview the class of the rating's
+// colour and the first reason.
+var columns = append(report.CSVHeader(), "status", "cost_usd", "reason", "next_step", "tone", "why")
 
 var (
-	columnSIREN    = slices.Index(columns, "siren")
-	columnLEI      = slices.Index(columns, "lei")
-	columnVAT      = slices.Index(columns, "vat")
-	columnName     = slices.Index(columns, "legal_name")
-	columnRating   = slices.Index(columns, "rating")
-	columnDecision = slices.Index(columns, "decision")
-	columnScore    = slices.Index(columns, "score")
-	columnError    = slices.Index(columns, "error")
-	columnStatus   = slices.Index(columns, "status")
-	columnCost     = slices.Index(columns, "cost_usd")
-	columnReason   = slices.Index(columns, "reason")
+	columnSIREN  = slices.Index(columns, "siren")
+	columnLEI    = slices.Index(columns, "lei")
+	columnVAT    = slices.Index(columns, "vat")
+	columnName   = slices.Index(columns, "legal_name")
+	columnRating = slices.Index(columns, "rating")
+	columnScore  = slices.Index(columns, "score")
+	columnError  = slices.Index(columns, "error")
+	columnStatus = slices.Index(columns, "status")
+	columnCost   = slices.Index(columns, "cost_usd")
+	columnNext   = slices.Index(columns, "next_step")
+	columnTone   = slices.Index(columns, "tone")
+	columnWhy    = slices.Index(columns, "why")
 )
 
 // Statuses of a row that has no report, beside those of [supplier.Status].
@@ -47,10 +49,19 @@ const (
 )
 
 // failure are the cells of a row that has no report.
-func failure(shown string, why *RowError) []string {
-	cells := append(report.CSVFailure(shown, ""), failedStatus(why), "", "")
+func (b *batch) failure(shown string, why *RowError) []string {
+	status, next := failedStatus(why), text.BatchNextMend
+	if status == statusFailed || status == string(supplier.StatusUnavailable) {
+		next = text.BatchNextAgain
+	}
+	cells := b.noReport(shown, status, next)
 	cells[columnError] = spreadsheet.Safe(supplier.Clean(why.Text, 0))[0]
 	return cells
+}
+
+// noReport are the cells of a row without a report, whatever the cause.
+func (b *batch) noReport(shown, status string, next text.Key) []string {
+	return append(report.CSVFailure(shown, ""), status, "", "", text.Get(b.lang, next), "", "")
 }
 
 func failedStatus(why *RowError) string {
@@ -170,8 +181,6 @@ func (b *batch) summaryRow(l line, width int) []string {
 			row = append(row, "")
 		case "folder":
 			row = append(row, l.folder)
-		case "next_step":
-			row = append(row, report.DecisionText(report.Lang(b.lang), l.cells[columnDecision]))
 		case "legal_name":
 			if l.folder == "" { // what was typed is the legal name of no company yet
 				row = append(row, "")
@@ -186,9 +195,9 @@ func (b *batch) summaryRow(l line, width int) []string {
 }
 
 // reasons are the grounds of a rating, the gravest first.
-func reasons(r report.Report, lang text.Lang) string {
+func reasons(a report.Answer) string {
 	var list []string
-	for _, reason := range r.Answer(report.Lang(lang)).Reasons {
+	for _, reason := range a.Reasons {
 		list = append(list, reason.Text)
 	}
 	return spreadsheet.Safe(strings.Join(list, "; "))[0]
