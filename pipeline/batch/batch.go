@@ -157,6 +157,13 @@ func Run(ctx context.Context, r io.Reader, o Options) (Summary, error) {
 			reading = fmt.Errorf("batch: reading the file: %w", err)
 			break
 		}
+		if row.blank {
+			if err := b.keep(line{number: row.number, input: row.cells, cells: noReport("", statusBlank, "")}); err != nil {
+				reading = err
+				break
+			}
+			continue
+		}
 		g.Go(func() error { return b.row(gctx, row) })
 	}
 	if err := errors.Join(g.Wait(), reading); err != nil {
@@ -222,6 +229,13 @@ func (b *batch) why(err error) *RowError {
 	default:
 		return &RowError{Text: text.Get(b.lang, text.BatchRowFailed, err), Err: err}
 	}
+}
+
+// keep keeps a line that counts as nothing.
+func (b *batch) keep(l line) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.spool.add(l)
 }
 
 func (b *batch) end(row Row, l line) error {

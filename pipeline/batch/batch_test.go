@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -86,7 +87,9 @@ func TestRowsAreRead(t *testing.T) {
 			got, err := batch.Run(t.Context(), strings.NewReader(tc.in), options(t, dir))
 			require.NoError(t, err)
 			require.Equal(t, tc.want, got)
-			require.Len(t, summary(t, dir), got.Done+got.Kept+got.Repeated+got.Failed)
+			rows := summary(t, dir)
+			rows = slices.DeleteFunc(rows, func(row map[string]string) bool { return row["status"] == "blank" })
+			require.Len(t, rows, got.Done+got.Kept+got.Repeated+got.Failed)
 		})
 	}
 }

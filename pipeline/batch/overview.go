@@ -49,7 +49,7 @@ func (b *batch) writeOverview(s *spool) error {
 	o := overview{Lang: string(b.lang), t: b.lang}
 	n, partial := 0, 0
 	err := s.sorted(byGravity, func(l line) error {
-		if l.sameAs > 0 {
+		if l.sameAs > 0 || l.cells[columnStatus] == statusBlank {
 			return nil
 		}
 		if l.folder != "" && !whole(l.cells) {

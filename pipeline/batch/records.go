@@ -40,6 +40,7 @@ type records struct {
 	pending []physical // lines that were read ahead
 	err     error      // of reading, once pending is used up
 	number  int
+	written int // the number of the last line that is not empty
 
 	// width is how many cells a record has that follows one which can't be read: after
 	// a quote that was left open, the lines of its cell look like records of their own.
@@ -66,7 +67,9 @@ func (r *records) next() (record, error) {
 		if err != nil {
 			return record{}, err
 		}
-		r.number++
+		if r.number++; line.text != "" {
+			r.written = r.number
+		}
 		rec := record{number: r.number, line: line.text}
 		switch {
 		case line.long:

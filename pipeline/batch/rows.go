@@ -22,6 +22,7 @@ type input struct {
 	cells  []string
 	shown  string // who is meant, as it stands in the row
 	query  supplier.Query
+	blank  bool  // the row holds nothing
 	err    error // why the row names no one supplier
 }
 
@@ -32,6 +33,7 @@ type table struct {
 	records *records
 	ahead   []record // read already
 	width   int      // cells of the header, zero where there is none
+	top     int      // the number of the header, zero where there is none
 }
 
 // Found says how a file of suppliers was read.
@@ -104,7 +106,7 @@ func (t *table) begin(wanted []string) error {
 		t.ahead = append(t.ahead, first)
 		return nil
 	}
-	t.width = len(first.cells)
+	t.width, t.top = len(first.cells), first.number
 	for _, i := range slices.Concat(t.columns.names, t.columns.numbers, t.columns.either) {
 		t.Columns = append(t.Columns, supplier.Clean(first.cells[i], supplier.MaxNameLength))
 	}
@@ -121,17 +123,27 @@ func (t *table) begin(wanted []string) error {
 	return nil
 }
 
-// rows are the rows of the file. An error ends it.
+// rows are the rows of the file below its header, blank ones included, but for empty lines
+// at its end. An error ends it.
 func (t *table) rows() iter.Seq2[input, error] {
 	return func(yield func(input, error) bool) {
+		last := 0
 		for {
 			rec, err := t.next()
+			end := rec.number
 			if errors.Is(err, io.EOF) {
+				end = t.records.written + 1
+			}
+			// The records between two that are read hold nothing.
+			for n := max(last, t.top) + 1; n < end; n++ {
+				if !yield(input{number: n, cells: []string{""}, blank: true}, nil) {
+					return
+				}
+			}
+			if errors.Is(err, io.EOF) || !yield(t.row(rec), err) || err != nil {
 				return
 			}
-			if !yield(t.row(rec), err) || err != nil {
-				return
-			}
+			last = rec.number
 		}
 	}
 }

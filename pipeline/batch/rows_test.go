@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,13 +100,56 @@ func TestTablesOfSpreadsheets(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, batch.Summary{Done: 2, Failed: 1}, got)
 				rows := summary(t, dir)
-				require.Len(t, rows, 3)
+				require.Len(t, rows, 5)
+				for i, status := range []string{"done", "blank", "not_found", "blank", "done"} {
+					require.Equal(t, strconv.Itoa(i+2), rows[i]["row"], "as a spreadsheet counts")
+					require.Equal(t, status, rows[i]["status"])
+				}
 				require.Equal(t, "Bâtisseurs du Menhir", rows[0]["Raison sociale"])
-				require.Equal(t, "Société Inconnue de l’Étoile", rows[1]["Raison sociale"])
-				require.Equal(t, []string{"2", "4", "6"}, []string{rows[0]["row"], rows[1]["row"], rows[2]["row"]}, "as a spreadsheet counts")
-				require.Equal(t, "999991011", rows[2]["folder"])
+				require.Equal(t, "Société Inconnue de l’Étoile", rows[2]["Raison sociale"])
+				require.Equal(t, "999991011", rows[4]["folder"])
 			})
 		}
+	}
+}
+
+// A blank row comes out where it stands, so that the columns of the summary fit beside the
+// sheet; empty lines above the header and at the end are no rows.
+func TestBlankRowsComeOut(t *testing.T) {
+	const none, done = "blank", "done"
+	for name, x := range map[string]struct {
+		file  string
+		first int
+		want  []string
+	}{
+		"separators":              {"name;siren\n;;\nTransports Kervalec;\n;\n", 2, []string{none, done, none}},
+		"an empty line":           {"name;siren\n\nTransports Kervalec;\n\n\n;999991011\n\n\n", 2, []string{none, done, none, none, done}},
+		"quotes":                  {"name;siren\nTransports Kervalec;\n\"\";\"\"\n;999991011\n", 2, []string{done, none, done}},
+		"one column":              {"name\nTransports Kervalec\n\"\"\n\n", 2, []string{done, none}},
+		"many":                    {"name\n" + strings.Repeat("\n", 500) + "Transports Kervalec", 2, append(slices.Repeat([]string{none}, 500), done)},
+		"above the header":        {"\n;\nname;siren\nTransports Kervalec;\n", 4, []string{done}},
+		"above all, no header":    {"\nTransports Kervalec\n", 1, []string{none, done}},
+		"blanks within the quote": {"name;siren\n\" \n \";\nTransports Kervalec;\n", 2, []string{none, done}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			o := options(t, dir)
+			o.Done = func(r batch.Row) { require.NoError(t, r.Err) }
+			got, err := batch.Run(t.Context(), strings.NewReader(x.file), o)
+			require.NoError(t, err)
+			require.Equal(t, batch.Summary{Done: 1, Repeated: strings.Count(x.file, "999991011")}, got)
+			rows := summary(t, dir)
+			require.Len(t, rows, len(x.want))
+			for i, row := range rows {
+				require.Equal(t, strconv.Itoa(x.first+i), row["row"])
+				require.Equal(t, x.want[i], row["status"], row)
+				if row["status"] == none {
+					require.Empty(t, row["error"]+row["next_step"]+row["name"]+row["siren"]+row["legal_name"])
+				}
+			}
+			table, _ := overviewRows(t, dir)
+			require.Len(t, table, 2, "the overview has the suppliers and no blank row")
+		})
 	}
 }
 

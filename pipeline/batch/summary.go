@@ -43,6 +43,7 @@ var (
 
 // Statuses of a row that has no report, beside those of [supplier.Status].
 const (
+	statusBlank      = "blank"
 	statusUnreadable = "unreadable"
 	statusAmbiguous  = "ambiguous"
 	statusFailed     = "failed"
@@ -54,14 +55,14 @@ func (b *batch) failure(shown string, why *RowError) []string {
 	if status == statusFailed || status == string(supplier.StatusUnavailable) {
 		next = text.BatchNextAgain
 	}
-	cells := b.noReport(shown, status, next)
+	cells := noReport(shown, status, text.Get(b.lang, next))
 	cells[columnError] = spreadsheet.Safe(supplier.Clean(why.Text, 0))[0]
 	return cells
 }
 
 // noReport are the cells of a row without a report, whatever the cause.
-func (b *batch) noReport(shown, status string, next text.Key) []string {
-	return append(report.CSVFailure(shown, ""), status, "", "", text.Get(b.lang, next), "", "")
+func noReport(shown, status, next string) []string {
+	return append(report.CSVFailure(shown, ""), status, "", "", next, "", "")
 }
 
 func failedStatus(why *RowError) string {
