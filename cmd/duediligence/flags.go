@@ -90,7 +90,8 @@ func (f *flags) check() error {
 	case f.purchases < 0:
 		return refuse("--annual-purchases must not be negative, got %d", f.purchases)
 	}
-	return nil
+	_, err := f.prices() // also where nothing is priced: a file that was named is meant to be used
+	return err
 }
 
 // threshold is the place of --fail-on among the ratings; below 1 it is none.

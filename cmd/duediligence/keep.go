@@ -145,7 +145,10 @@ func quotedAddress(s string) string {
 func (f *flags) restore(s settings, given func(name string) bool) {
 	f.model, f.modelTimeout, f.source = s.Model, s.ModelTimeout, s.Source
 	f.cache, f.asOf, f.modelFile, f.softBudget, f.targetBudget = s.Cache, s.AsOf, s.ModelFile, s.SoftBudget, s.TargetBudget
-	f.priceFile, f.lang, f.since, f.purchases = s.PriceFile, s.Lang, s.Since, s.Purchases
+	f.lang, f.since, f.purchases = s.Lang, s.Since, s.Purchases
+	if s.Budget != "" { // else nothing is priced, and the file may be gone
+		f.priceFile = s.PriceFile
+	}
 	if given("budget") {
 		f.raise = f.budget
 	}

@@ -161,32 +161,53 @@ func (f *flags) raised(ctx context.Context, l ledger.Ledger, first ledger.Limits
 	return b.Limits, nil
 }
 
-// prices is the price table, which is read once.
+// prices is the price table, which is read once. That rows of the price file can't be used
+// is reported once, too.
 func (f *flags) prices() (*prices.Table, error) {
-	if f.table != nil {
-		return f.table, nil
+	if f.table == nil {
+		if f.priceFile == "" {
+			return prices.Default(), nil
+		}
+		own, err := readPrices(f.priceFile)
+		if err != nil {
+			return nil, refuse("--price-file: %s", inOneLine(err))
+		}
+		f.table = prices.Default().Override(own)
 	}
-	if f.priceFile == "" {
-		return prices.Default(), nil
-	}
-	data, err := os.ReadFile(f.priceFile)
-	if err != nil {
-		return nil, refuse("--price-file: %v", err)
-	}
-	info, err := os.Stat(f.priceFile)
-	if err != nil {
-		return nil, refuse("--price-file: %v", err)
-	}
-	// The file has no date of its own: it is as old as it was written.
-	own, err := prices.ParseLiteLLM(data, prices.LiteLLMOptions{AsOf: prices.Date(info.ModTime().UTC().Format(time.DateOnly))})
-	if err != nil {
-		return nil, refuse("--price-file: %v", err)
-	}
-	f.table = prices.Default().Override(own)
-	if n := len(own.Refused()); n > 0 && f.onUnusable != nil {
+	if n := len(f.table.Refused()); n > 0 && f.onUnusable != nil {
 		f.onUnusable(n)
+		f.onUnusable = nil
 	}
 	return f.table, nil
+}
+
+// maxPriceFile is many times the size of LiteLLM's file.
+const maxPriceFile = 64 << 20
+
+func readPrices(name string) (*prices.Table, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxPriceFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxPriceFile {
+		return nil, fmt.Errorf("%s is larger than %d MiB", name, maxPriceFile>>20)
+	}
+	// The file has no date of its own: it is as old as it was written.
+	return prices.ParseLiteLLM(data, prices.LiteLLMOptions{AsOf: prices.Date(info.ModTime().UTC().Format(time.DateOnly))})
+}
+
+// inOneLine is what an error says about a price file, whatever stands in that.
+func inOneLine(err error) string {
+	return supplier.Clean(strings.ReplaceAll(err.Error(), "\n", "; "), maxRefusedRow)
 }
 
 // unusablePrices says how many rows of the price file can't be used: a call of such a model
@@ -207,7 +228,7 @@ func refusedPrices(table *prices.Table, filter prices.Filter) []string {
 		if filter.Model != "" && (!errors.As(err, &row) || !strings.Contains(strings.ToLower(row.Row), strings.ToLower(filter.Model))) {
 			continue
 		}
-		lines = append(lines, supplier.Clean(strings.ReplaceAll(err.Error(), "\n", "; "), maxRefusedRow))
+		lines = append(lines, inOneLine(err))
 	}
 	return lines
 }

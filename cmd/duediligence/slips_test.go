@@ -169,6 +169,50 @@ func TestWhatIsPricedBeforeARunIsPricedInIt(t *testing.T) {
 	}
 }
 
+// A price file that can't be used is refused wherever it is named, with a budget or without,
+// before anything is asked or written.
+func TestAPriceFileThatCantBeUsedIsRefused(t *testing.T) {
+	asked := 0
+	live := standIn(t, func(http.ResponseWriter, *http.Request) bool { asked++; return false })
+	files := map[string][2]string{
+		"missing":    {filepath.Join(t.TempDir(), "none.json"), "none.json"},
+		"a folder":   {t.TempDir(), "is a directory"},
+		"empty":      {priceFile(t, ""), "unexpected end of JSON input"},
+		"no JSON":    {priceFile(t, "root:x:0:0:root:/root:/bin/sh\n"), "invalid character"},
+		"a list":     {priceFile(t, "[]"), "cannot unmarshal array"},
+		"no model":   {priceFile(t, "{}"), "it lists no model"},
+		"no seller":  {priceFile(t, `{"q\u001b[31m": {"mode": "chat"}, "r": 1}`), "it lists no model"},
+		"cut off":    {priceFile(t, `{"q": {"litellm_provider": "openai"`), "unexpected end of JSON input"},
+		"too large":  {priceFile(t, strings.Repeat(" ", maxPriceFile+1)), "larger than 64 MiB"},
+		"whole text": {priceFile(t, `"openai"`), "cannot unmarshal string"},
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	for what, file := range files {
+		for name, args := range map[string][]string{
+			"run": append([]string{"Transports Kervalec", "-o", dir}, live...), "research": append([]string{"research", "Transports Kervalec", "-o", dir}, live...),
+			"batch": append([]string{"batch", suppliers(t, "Transports Kervalec"), "-o", dir}, live...), "serve": {"serve", "--address", "127.0.0.1:0", "-o", dir},
+			"doctor": {"doctor"}, "explain": {"explain"}, "prices": {"prices"},
+		} {
+			r := command(t, append(args, "--price-file", file[0])...)
+			require.Equal(t, exitRefused, r.code, "%s: %s: %s", name, what, r.stderr)
+			require.Contains(t, r.stderr, "--price-file: ", what)
+			require.Contains(t, r.stderr, file[1], what)
+			require.Equal(t, 1, strings.Count(r.stderr, "\n"), r.stderr)
+			require.NotContains(t, r.stderr, "\x1b")
+			require.Empty(t, r.stdout)
+		}
+	}
+	require.Zero(t, asked)
+	require.NoDirExists(t, dir)
+	// One that can be used is no matter where nothing is priced, and a run goes on without it.
+	usable := priceFile(t, `{"q": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 1e-7, "output_cost_per_token": 2e-7}}`)
+	r := command(t, "Transports Kervalec", "-o", dir, "--price-file", usable, "--max-calls", "3")
+	require.Equal(t, exitExhausted, r.code, r.stderr)
+	require.NoError(t, os.Remove(usable))
+	r = command(t, "resume", dir, "--max-calls", "25")
+	require.Equal(t, exitOK, r.code, r.stderr)
+}
+
 // priceFile writes a price file.
 func priceFile(t *testing.T, content string) string {
 	t.Helper()
