@@ -34,7 +34,7 @@ func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
 	}
 	run := runOrNil(ctx)
 	if ctx != nil {
-		run.closeSteps(placeOf(ctx))
+		run.closeSteps(PlaceOf(ctx))
 	}
 	if content := a.endedEarly(ctx, run); content != nil {
 		return content, nil
@@ -45,9 +45,9 @@ func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
 	}
 	if run != nil {
 		run.begin(ctx)
-		run.values.Delete(failureID(placeOf(ctx)))
+		run.take(PlaceOf(ctx), failureID{})
 		if !a.wrapped {
-			run.agentBegins(a.openAgent(ctx), func() { a.tell(ctx, func(*Event) {}) })
+			run.agentBegins(PlaceOf(ctx), stay{a.c.identity(), func() { a.tell(ctx, func(*Event) {}) }})
 		}
 	}
 	for _, h := range a.c.h.beforeAgent {
@@ -75,13 +75,11 @@ func (a agentHooks) standsAside(ctx agent.Context) bool {
 	if run == nil {
 		return false
 	}
-	id := pluginAgentID(a.c.agentStepID(ctx))
 	if a.asPlugin {
-		run.values.Store(id, true)
+		run.pluginBegins(ctx.InvocationID(), a.c.identity())
 		return false
 	}
-	_, ok := run.values.Load(id)
-	return ok
+	return run.servedBy(ctx.InvocationID(), a.c.identity())
 }
 
 func callAgentHook(f func(agent.Context) (*genai.Content, error), ctx agent.Context) (content *genai.Content, err error) {
@@ -102,9 +100,9 @@ func (a agentHooks) refuse(ctx agent.Context, run *Run, guard string, err error)
 			ev.Outcome = OutcomePanicked
 		}
 		if run != nil {
-			run.cutShort(ev.place(), guard, r)
+			run.cutShort(ev.Place(), guard, r)
 		}
-		if run != nil && (r.scope == scopeRun || run.refusedAgain(ev.place())) {
+		if run != nil && (r.scope == scopeRun || run.refusedAgain(ev.Place())) {
 			ev.Stop = run.stop(ev.Agent, guard, r)
 		}
 	})
@@ -122,7 +120,7 @@ func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
 		return nil, nil
 	}
 	if ctx != nil {
-		runOrNil(ctx).closeSteps(placeOf(ctx))
+		runOrNil(ctx).closeSteps(PlaceOf(ctx))
 	}
 	for _, h := range a.c.h.afterAgent {
 		if h.monitored {
@@ -149,37 +147,31 @@ func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
 // agent and tells once.
 func (a agentHooks) tell(ctx agent.Context, decide func(*Event)) {
 	if ctx != nil {
-		if ev, ok := ctx.Value(toldID(a.c.agentStepID(ctx))).(*Event); ok {
+		if ev, ok := ctx.Value(toldID{a.c.identity(), PlaceOf(ctx)}).(*Event); ok {
 			decide(ev)
 			return
 		}
 	}
 	if run := runOrNil(ctx); run != nil {
-		run.agentEnds(a.openAgent(ctx))
+		run.reported(PlaceOf(ctx), a.c.identity())
+		defer run.agentEnds(PlaceOf(ctx), a.c.identity())
 	}
 	ev := agentEvent(ctx)
 	decide(&ev)
 	a.c.observe(plainContext(ctx), &ev)
 }
 
-func (a agentHooks) openAgent(ctx agent.Context) openAgent {
-	return openAgent{a.c.identity(), placeOf(ctx)}
+// toldID is the key in an agent's context of the event its toldAgent will tell.
+type toldID struct {
+	c *Chain
+	Place
 }
-
-// agentStepID is what a model step's is; it names the agent's own step.
-func (c *Chain) agentStepID(ctx agent.Context) modelStepID { return c.stepID(ctx, ctx.AgentName()) }
-
-type (
-	// toldID is the key in an agent's context of the event its toldAgent will tell.
-	toldID modelStepID
-	// pluginAgentID is the key in the Run of an agent that the chain's plugin serves.
-	pluginAgentID modelStepID
-)
 
 func agentEvent(ctx agent.Context) Event {
 	ev := Event{Step: StepAgent, Outcome: OutcomeAllowed, Start: time.Now()}
 	if ctx != nil {
-		ev.Invocation, ev.Agent, ev.Branch = ctx.InvocationID(), ctx.AgentName(), ctx.Branch()
+		p := PlaceOf(ctx)
+		ev.Invocation, ev.Agent, ev.Branch = p.Invocation, p.Agent, p.Branch
 	}
 	return ev
 }
@@ -237,14 +229,19 @@ type toldAgent struct {
 func (t *toldAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
 		ev := Event{Step: StepAgent, Outcome: OutcomeAllowed, Start: time.Now(), Invocation: ctx.InvocationID(), Agent: t.Name(), Branch: ctx.Branch()}
+		id, run := toldID{t.c.identity(), ev.Place()}, RunOf(ctx)
+		if run != nil {
+			run.agentBegins(id.Place, stay{c: id.c})
+			defer run.agentEnds(id.Place, id.c)
+		}
 		defer func() {
-			if ev.Outcome == OutcomeAllowed && RunOf(ctx).isStopped() {
+			if ev.Outcome == OutcomeAllowed && run.isStopped() {
 				ev.Outcome, ev.Code = OutcomeRefused, CodeRunStopped
 			}
 			ev.Duration = time.Since(ev.Start)
 			t.c.observe(ctx, &ev)
 		}()
-		inner := ctx.WithContext(context.WithValue(ctx, toldID(t.c.stepID(ctx, ev.Agent)), &ev))
+		inner := ctx.WithContext(context.WithValue(ctx, id, &ev))
 		for e, err := range t.Agent.Run(inner) {
 			if err != nil {
 				ev.Outcome, ev.Code, ev.Err = OutcomeFailed, CodeAgentFailed, err

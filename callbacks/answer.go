@@ -146,12 +146,12 @@ const CodeFinishUnknown = "finish_unknown"
 // A poorAnswer is an agent's last answer where that is none, or may be none.
 type poorAnswer struct {
 	stop
-	place
+	Place
 	err error
 }
 
 // answered notes the last answer of an agent: its fault, or nil.
-func (r *Run) answered(p place, resp *model.LLMResponse, fault error) {
+func (r *Run) answered(p Place, resp *model.LLMResponse, fault error) {
 	if r == nil {
 		return
 	}
@@ -171,13 +171,13 @@ func (r *Run) answered(p place, resp *model.LLMResponse, fault error) {
 	defer r.mu.Unlock()
 	r.forgetAnswer(p)
 	if refusal != nil {
-		r.poor = append(r.poor, poorAnswer{stop{agent: p.agent, refusal: refusal}, p, fault})
+		r.poor = append(r.poor, poorAnswer{stop{agent: p.Agent, refusal: refusal}, p, fault})
 	}
 }
 
 // forgetAnswer drops what is known of an agent's last answer. r.mu is held.
-func (r *Run) forgetAnswer(p place) {
-	r.poor = slices.DeleteFunc(r.poor, func(a poorAnswer) bool { return a.place == p })
+func (r *Run) forgetAnswer(p Place) {
+	r.poor = slices.DeleteFunc(r.poor, func(a poorAnswer) bool { return a.Place == p })
 }
 
 // poorAnswer returns the first agent of the caller's invocation whose last answer is none,
@@ -190,7 +190,7 @@ func (r *Run) poorAnswer() *poorAnswer {
 	var unknown *poorAnswer
 	for i, a := range r.poor {
 		switch {
-		case a.invocation != invocation:
+		case a.Invocation != invocation:
 		case statusOf(a.refusal) == StatusFailed:
 			return &r.poor[i]
 		case unknown == nil:
@@ -208,11 +208,11 @@ func TakeNoAnswer(ctx agent.InvocationContext, agentName string) error {
 	if run == nil {
 		return nil
 	}
-	p := place{ctx.InvocationID(), ctx.Branch(), agentName}
+	p := placeIn(ctx, agentName)
 	run.mu.Lock()
 	defer run.mu.Unlock()
 	for _, a := range run.poor {
-		if a.place == p && a.err != nil {
+		if a.Place == p && a.err != nil {
 			run.forgetAnswer(p)
 			return a.err
 		}

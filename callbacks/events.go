@@ -36,6 +36,7 @@ func (r *Run) Events(events iter.Seq2[*session.Event, error]) iter.Seq2[*session
 			if cut {
 				r.reportAgents(invocations)
 			}
+			r.invocationsEnd(invocations)
 		}()
 		for ev, err := range events {
 			if err != nil {

@@ -27,7 +27,7 @@ type cut struct {
 }
 
 // begin is called by the first hooks of each agent.
-func (r *Run) begin(ctx identity) {
+func (r *Run) begin(ctx placeContext) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.line.first != "" {
@@ -42,28 +42,28 @@ func (r *Run) begin(ctx identity) {
 }
 
 // cutShort says that a refusal ended an agent.
-func (r *Run) cutShort(p place, guard string, refusal *Refusal) {
-	if p.branch != "" {
+func (r *Run) cutShort(p Place, guard string, refusal *Refusal) {
+	if p.Branch != "" {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if old := r.line.cuts[p.invocation]; old != nil && old.agent == p.agent && old.refusal.Code < refusal.Code {
+	if old := r.line.cuts[p.Invocation]; old != nil && old.agent == p.Agent && old.refusal.Code < refusal.Code {
 		return // of two calls made at once, whichever came first
 	}
 	if r.line.cuts == nil {
 		r.line.cuts = make(map[string]*cut)
 	}
-	r.line.cuts[p.invocation] = &cut{stop{agent: p.agent, guard: guard, refusal: refusal}, time.Now()}
+	r.line.cuts[p.Invocation] = &cut{stop{agent: p.Agent, guard: guard, refusal: refusal}, time.Now()}
 }
 
 // wentOn says that an agent's model answered: whoever was cut short before is not the last.
-func (r *Run) wentOn(p place) {
-	if p.branch != "" {
+func (r *Run) wentOn(p Place) {
+	if p.Branch != "" {
 		return
 	}
 	r.mu.Lock()
-	delete(r.line.cuts, p.invocation)
+	delete(r.line.cuts, p.Invocation)
 	r.mu.Unlock()
 }
 

@@ -4,7 +4,6 @@
 package callbacks
 
 import (
-	"context"
 	"errors"
 	"reflect"
 	"strings"
@@ -35,48 +34,34 @@ type modelStep struct {
 	inner    atomic.Int64 // a time.Duration
 }
 
-// modelStepID finds the step again: before_model, the model and after_model share
-// nothing else. One agent in one branch of one invocation calls its model once
-// at a time.
-type modelStepID struct {
-	c                         *Chain
-	invocation, branch, agent string
-}
-
-// identity is what hooks' contexts and a model's context have in common.
-type identity interface {
-	context.Context
-	InvocationID() string
-	Branch() string
-}
-
-func (c *Chain) stepID(ctx identity, agentName string) modelStepID {
-	return modelStepID{c.identity(), ctx.InvocationID(), ctx.Branch(), agentName}
-}
+// modelStepID finds the step again at its agent's place: before_model, the model and
+// after_model share nothing else.
+type modelStepID struct{ c *Chain }
 
 func (c *Chain) newModelStep(ctx agent.Context, asPlugin bool) *modelStep {
 	s := &modelStep{c: c, run: runOrNil(ctx), plugin: asPlugin}
 	s.ev = Event{Step: StepModel, Outcome: OutcomeAllowed, Start: time.Now()}
 	if ctx != nil {
-		s.ev.Invocation, s.ev.Agent, s.ev.Branch = ctx.InvocationID(), ctx.AgentName(), ctx.Branch()
+		p := PlaceOf(ctx)
+		s.ev.Invocation, s.ev.Agent, s.ev.Branch = p.Invocation, p.Agent, p.Branch
 		if s.run != nil {
 			s.run.begin(ctx)
-			s.run.openStep(ctx, s, openStep{place: s.ev.place(), model: true})
-			s.run.values.Store(c.stepID(ctx, s.ev.Agent), s)
+			s.run.openStep(ctx, s, openStep{Place: p, model: true})
+			s.run.store(p, modelStepID{c.identity()}, s)
 		}
 	}
 	return s
 }
 
 func (c *Chain) modelStep(ctx agent.Context) *modelStep {
-	if ctx == nil {
-		return nil
-	}
-	run := RunOf(ctx)
+	return c.modelStepAt(runOrNil(ctx), PlaceOf(ctx))
+}
+
+func (c *Chain) modelStepAt(run *Run, p Place) *modelStep {
 	if run == nil {
 		return nil
 	}
-	s, _ := run.values.Load(c.stepID(ctx, ctx.AgentName()))
+	s, _ := run.load(p, modelStepID{c.identity()})
 	ms, _ := s.(*modelStep)
 	return ms
 }
@@ -163,9 +148,10 @@ func (s *modelStep) judge(resp *model.LLMResponse) {
 	var fault error
 	if s.ev.Outcome == OutcomeAllowed {
 		fault = CheckAnswer(resp)
-		s.run.answered(s.ev.place(), resp, fault)
+		s.run.answered(s.ev.Place(), resp, fault)
 	}
 	if fault != nil {
+		s.run.failed(s.ev.Place())
 		s.ev.Outcome, s.ev.Code, s.ev.Reason, s.ev.Err = OutcomeFailed, CodeModelFailed, reasonOf(fault), fault
 	}
 }
@@ -235,8 +221,9 @@ func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error
 		}
 	}
 	if s.run != nil {
-		s.run.dropped(s.ev.place(), cause)
+		s.run.dropped(s.ev.Place(), cause)
 	}
+	s.run.failed(s.ev.Place())
 	s.tell(ctx)
 	s.run.stepOver(s, false)
 	return nil
@@ -293,10 +280,10 @@ func (s *modelStep) refuse(guard string, r *Refusal, err error) *model.LLMRespon
 		s.ev.Outcome = OutcomePanicked
 	}
 	if s.run != nil && r.scope != scopeFailure {
-		s.run.cutShort(s.ev.place(), guard, r)
+		s.run.cutShort(s.ev.Place(), guard, r)
 	}
 	if s.run != nil && s.ev.Outcome == OutcomeRefused {
-		if r.scope == scopeRun || s.attempts.Load() == 0 && s.run.refusedAgain(s.ev.place()) {
+		if r.scope == scopeRun || s.attempts.Load() == 0 && s.run.refusedAgain(s.ev.Place()) {
 			s.ev.Stop = s.run.stop(s.ev.Agent, guard, r)
 		}
 	}
@@ -333,14 +320,14 @@ func (s *modelStep) tell(ctx agent.Context) {
 	}
 	s.ev.Attempt = int(s.attempts.Load())
 	if s.run != nil && (s.ev.Outcome == OutcomeAllowed || s.ev.Outcome == OutcomeReplaced) {
-		s.run.wentOn(s.ev.place())
+		s.run.wentOn(s.ev.Place())
 	}
 	if s.ev.Outcome == OutcomeReplaced {
-		s.run.answered(s.ev.place(), nil, nil)
+		s.run.answered(s.ev.Place(), nil, nil)
 	}
 	if s.run != nil && s.ev.Attempt > 0 {
-		s.run.progressed(s.ev.place())
-		s.ev.Landed = s.run.landedAt(s.ev.place())
+		s.run.progressed(s.ev.Place())
+		s.ev.Landed = s.run.landedAt(s.ev.Place())
 	}
 	if len(s.c.h.observe) == 0 {
 		return

@@ -148,16 +148,15 @@ func (g *guardedModel) step(ctx context.Context) *modelStep {
 	if run == nil {
 		return nil
 	}
-	var id modelStepID
+	var p Place
 	if ic, ok := ctx.(agent.InvocationContext); ok && ic.Agent() != nil {
-		id = g.c.stepID(ic, ic.Agent().Name())
+		p = placeIn(ic, ic.Agent().Name())
 	} else if outer, ok := ctx.Value(stepKey{}).(*modelStep); ok {
-		id = modelStepID{g.c.identity(), outer.ev.Invocation, outer.ev.Branch, outer.ev.Agent}
+		p = outer.ev.Place()
 	} else {
 		return nil
 	}
-	s, _ := run.values.Load(id)
-	ms, _ := s.(*modelStep)
+	ms := g.c.modelStepAt(run, p)
 	if ms != nil && ms.ev.Model == "" {
 		ms.ev.Model = g.base.Name()
 	}

@@ -19,7 +19,7 @@ import (
 // will.
 type openStep struct {
 	ctx context.Context
-	place
+	Place
 	// call is the id of a tool step's call.
 	call  string
 	model bool
@@ -34,9 +34,10 @@ func (r *Run) openStep(ctx context.Context, step any, o openStep) {
 	o.ctx = ctx
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.signOfLife(o.Invocation)
 	if o.model {
 		// An agent calls its model when the events of its steps before have passed.
-		r.closeStepsWhere(func(old openStep) bool { return old.over && old.place == o.place })
+		r.closeStepsWhere(func(old openStep) bool { return old.over && old.Place == o.Place })
 	}
 	if r.open == nil {
 		r.open = make(map[any]openStep)
@@ -64,13 +65,13 @@ func (r *Run) stepOver(step any, eventToCome bool) {
 }
 
 // closeSteps says that an agent begins or ends: no step of it is open.
-func (r *Run) closeSteps(p place) {
+func (r *Run) closeSteps(p Place) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.closeStepsWhere(func(o openStep) bool { return o.place == p })
+	r.closeStepsWhere(func(o openStep) bool { return o.Place == p })
 }
 
 // closeStepsWhere drops steps. r.mu is held.
@@ -88,14 +89,14 @@ func (r *Run) passed(ev *session.Event) {
 		return
 	}
 	responses := responseIDs(ev)
-	at := place{ev.InvocationID, ev.Branch, ev.Author}
+	at := placeOfEvent(ev)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closeStepsWhere(func(o openStep) bool {
 		if o.model {
-			return o.over && o.place == at && len(responses) == 0
+			return o.over && o.Place == at && len(responses) == 0
 		}
-		return o.over && o.invocation == ev.InvocationID && slices.Contains(responses, o.call)
+		return o.over && o.Invocation == ev.InvocationID && slices.Contains(responses, o.call)
 	})
 }
 
@@ -108,51 +109,11 @@ func (r *Run) hasOpenSteps(invocations map[string]struct{}) bool {
 		if o.ctx.Err() != nil {
 			continue
 		}
-		if _, ours := invocations[o.invocation]; ours || len(invocations) == 0 {
+		if _, ours := invocations[o.Invocation]; ours || len(invocations) == 0 {
 			return true
 		}
 	}
 	return false
-}
-
-// An openAgent is an agent at work whose end a chain's after_agent hook reports, which ADK
-// does not call where the events end before the agent does.
-type openAgent struct {
-	c *Chain
-	place
-}
-
-// agentBegins keeps how the end of an agent is reported.
-func (r *Run) agentBegins(a openAgent, report func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.agents == nil {
-		r.agents = make(map[openAgent]func())
-	}
-	r.agents[a] = report
-}
-
-func (r *Run) agentEnds(a openAgent) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.agents, a)
-}
-
-// reportAgents reports the end of the agents of these invocations that were at work when
-// their events ended.
-func (r *Run) reportAgents(invocations map[string]struct{}) {
-	r.mu.Lock()
-	var reports []func()
-	for a, report := range r.agents {
-		if _, ours := invocations[a.invocation]; ours {
-			reports = append(reports, report)
-			delete(r.agents, a)
-		}
-	}
-	r.mu.Unlock()
-	for _, report := range reports {
-		report()
-	}
 }
 
 func responseIDs(ev *session.Event) []string {

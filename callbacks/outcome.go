@@ -18,7 +18,7 @@ func (r *Run) fail(err error) {
 
 // dropped keeps the error of an agent's model that ADK may not hand on: under an LLM agent
 // as the root a run ends without an error where one was cancelled.
-func (r *Run) dropped(p place, err error) {
+func (r *Run) dropped(p Place, err error) {
 	status := r.endedNow().echoed(err)
 	switch {
 	case status != "":

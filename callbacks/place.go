@@ -7,23 +7,112 @@ import (
 	"context"
 
 	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/session"
 )
 
-// A place is one agent at work: it makes one model call at a time. What the chain
-// remembers of it lives in the Run under one of the key types below.
-type place struct{ invocation, branch, agent string }
+// A Place is where an agent works: the invocation, the branch of a parallel agent in it,
+// and the agent's name. One agent at work there makes one model call at a time, and any
+// number of tool calls at once. An agent used as a tool has an invocation of its own. The
+// zero Place is that of a hook without a context.
+//
+// [PlaceOf], [Event.Place] and [Step.Place] make one, and [Place.Whole] that of a whole
+// invocation.
+type Place struct{ Invocation, Branch, Agent string }
 
-type (
-	failureID place // -> *Refusal that fails the agent at its next model call
-	refusedID place // -> int, refusals in a row
-	landedID  place // -> struct{}
-)
-
-func (ev *Event) place() place { return place{ev.Invocation, ev.Branch, ev.Agent} }
-
-func placeOf(ctx agent.Context) place {
-	return place{ctx.InvocationID(), ctx.Branch(), ctx.AgentName()}
+// PlaceOf returns the place of the agent whose hook or tool has ctx; that of nil is zero.
+func PlaceOf(ctx agent.Context) Place {
+	if ctx == nil {
+		return Place{}
+	}
+	return placeIn(ctx, ctx.AgentName())
 }
+
+// placeContext is what hooks' contexts and a model's context have in common.
+type placeContext interface {
+	context.Context
+	InvocationID() string
+	Branch() string
+}
+
+func placeIn(ctx placeContext, agentName string) Place {
+	return Place{ctx.InvocationID(), ctx.Branch(), agentName}
+}
+
+func placeOfEvent(ev *session.Event) Place { return Place{ev.InvocationID, ev.Branch, ev.Author} }
+
+// Place returns where the step was.
+func (ev *Event) Place() Place { return Place{ev.Invocation, ev.Branch, ev.Agent} }
+
+// Place returns where the step is.
+func (s Step) Place() Place { return Place{s.Invocation, s.Branch, s.Agent} }
+
+// Whole returns the place of p's whole invocation. What is remembered there outlives the
+// agents of the invocation.
+func (p Place) Whole() Place { return Place{Invocation: p.Invocation} }
+
+// A PlaceKey names one value that a Run remembers of each [Place]. Declare keys as package
+// variables, or one for each guard, with [NewPlaceKey].
+//
+// The value of an agent at work is forgotten when the agent ends, after the observers of
+// all chains at its place were given its last event. An agent that pauses for an approval ends
+// too, as does one that loops run again. The value of a whole invocation ([Place.Whole])
+// outlives both. It is forgotten when 64 later invocations of the Run have ended, never
+// while an agent of the invocation is at work or a call waits for an approval.
+//
+// Where the caller leaves an agent that has no plugin, between two of its steps, nothing
+// says that it ended, unless the caller ranges over [Run.Events].
+type PlaceKey[T any] struct{ make func() T }
+
+// NewPlaceKey returns a key whose value is made by mk the first time a Run is asked for it
+// at a place. mk may be called more than once under a race; one result is kept.
+func NewPlaceKey[T any](mk func() T) *PlaceKey[T] { return &PlaceKey[T]{make: mk} }
+
+// At returns the value at p in the Run that ctx belongs to. Without a Run it returns a
+// fresh value that nobody else sees. It is safe for concurrent use; the value may be had by
+// all tool calls of an agent at once.
+func (k *PlaceKey[T]) At(ctx context.Context, p Place) T {
+	run := RunOf(ctx)
+	if run == nil {
+		return k.make()
+	}
+	if v, ok := run.load(p, k); ok {
+		return v.(T)
+	}
+	return run.storeFirst(p, k, k.make()).(T)
+}
+
+// All returns the values of agents at work in ctx's Run, by their places.
+func (k *PlaceKey[T]) All(ctx context.Context) map[Place]T {
+	run := RunOf(ctx)
+	if run == nil {
+		return nil
+	}
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	var all map[Place]T
+	for _, inv := range run.invocations {
+		if inv.over {
+			continue
+		}
+		for p, w := range inv.places {
+			if v, ok := w.values[k]; ok {
+				if all == nil {
+					all = make(map[Place]T)
+				}
+				all[p] = v.(T)
+			}
+		}
+	}
+	return all
+}
+
+// What the chain itself remembers of an agent at work, or, of refusals in a row, of its
+// place in the whole invocation, which a loop comes back to.
+type (
+	failureID struct{} // -> *Refusal that fails the agent at its next model call
+	landedID  struct{} // -> true
+	refusedID Place    // -> int
+)
 
 // maxRefusalsInARow is how often one agent may be refused without a call of its model
 // in between, before the Run is stopped: around an agent that is ended politely, an
@@ -31,16 +120,16 @@ func placeOf(ctx agent.Context) place {
 const maxRefusalsInARow = 5
 
 // refusedAgain counts a refusal and reports whether it is one too many.
-func (r *Run) refusedAgain(p place) bool {
-	n := 1
-	if v, ok := r.values.Load(refusedID(p)); ok {
-		n += v.(int)
-	}
-	r.values.Store(refusedID(p), n)
-	return n >= maxRefusalsInARow
+func (r *Run) refusedAgain(p Place) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	values := r.makeWorkAt(p.Whole()).values
+	n, _ := values[refusedID(p)].(int)
+	values[refusedID(p)] = n + 1
+	return n+1 >= maxRefusalsInARow
 }
 
-func (r *Run) progressed(p place) { r.values.Delete(refusedID(p)) }
+func (r *Run) progressed(p Place) { r.take(p.Whole(), refusedID(p)) }
 
 // takeFailure returns the refusal that a tool step of ctx's agent failed it with, once.
 func takeFailure(ctx agent.Context) *Refusal {
@@ -48,7 +137,7 @@ func takeFailure(ctx agent.Context) *Refusal {
 	if run == nil {
 		return nil
 	}
-	v, _ := run.values.LoadAndDelete(failureID(placeOf(ctx)))
+	v, _ := run.take(PlaceOf(ctx), failureID{})
 	r, _ := v.(*Refusal)
 	return r
 }
@@ -63,9 +152,9 @@ func SetLanded(ctx agent.Context, landed bool) {
 		return
 	}
 	if landed {
-		run.values.Store(landedID(placeOf(ctx)), struct{}{})
+		run.store(PlaceOf(ctx), landedID{}, true)
 	} else {
-		run.values.Delete(landedID(placeOf(ctx)))
+		run.take(PlaceOf(ctx), landedID{})
 	}
 }
 
@@ -79,8 +168,8 @@ func FellShort(ctx context.Context, agentName string, refusal *Refusal) {
 	}
 }
 
-func (r *Run) landedAt(p place) bool {
-	if _, ok := r.values.Load(landedID(p)); !ok {
+func (r *Run) landedAt(p Place) bool {
+	if _, ok := r.load(p, landedID{}); !ok {
 		return false
 	}
 	r.landed.Store(true)

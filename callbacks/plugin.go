@@ -135,6 +135,9 @@ func (r runHooks) beforeRun(ctx agent.InvocationContext) (*genai.Content, error)
 		// ADK gives every run a configuration but a live one.
 		return nil, ErrLive
 	}
+	if run := RunOf(ctx); run != nil {
+		run.pluginBegins(ctx.InvocationID(), r.c.identity())
+	}
 	for _, g := range r.c.guards {
 		if g.BeforeRun == nil {
 			continue
@@ -147,7 +150,7 @@ func (r runHooks) beforeRun(ctx agent.InvocationContext) (*genai.Content, error)
 		if run == nil {
 			return content, err
 		}
-		run.values.Store(earlyEndID{r.c, ctx.InvocationID()}, &earlyEnd{g.Name, content, err})
+		run.store(Place{Invocation: ctx.InvocationID()}, earlyEndID{r.c}, &earlyEnd{g.Name, content, err})
 		return nil, nil
 	}
 	return nil, nil
@@ -160,17 +163,14 @@ type earlyEnd struct {
 	err     error
 }
 
-type earlyEndID struct {
-	c          *Chain
-	invocation string
-}
+type earlyEndID struct{ c *Chain }
 
 // endedEarly answers for the first agent of a run that a before_run hook ended.
 func (a agentHooks) endedEarly(ctx agent.Context, run *Run) *genai.Content {
 	if run == nil {
 		return nil
 	}
-	v, ok := run.values.LoadAndDelete(earlyEndID{a.c, ctx.InvocationID()})
+	v, ok := run.take(PlaceOf(ctx).Whole(), earlyEndID{a.c})
 	if !ok {
 		return nil
 	}
@@ -198,24 +198,25 @@ func (r runHooks) afterRun(ctx agent.InvocationContext) {
 			callAfterRun(g.AfterRun, ctx)
 		}
 	}
-	r.flush(ctx)
-	runs.end(ctx.InvocationID())
-}
-
-// flush tells of model steps that were begun and never came back: a plugin sees no
-// end of a call whose consumer went away.
-func (r runHooks) flush(ctx agent.InvocationContext) {
 	run := RunOf(ctx)
 	if run == nil {
 		return
 	}
-	run.values.Range(func(_, v any) bool {
-		if s, ok := v.(*modelStep); ok && s.plugin && s.c == r.c && s.ev.Invocation == ctx.InvocationID() {
+	r.flush(ctx, run)
+	if run.pluginEnds(ctx.InvocationID(), r.c.identity()) {
+		runs.end(ctx.InvocationID())
+	}
+}
+
+// flush tells of model steps that were begun and never came back: a plugin sees no
+// end of a call whose consumer went away.
+func (r runHooks) flush(ctx agent.InvocationContext, run *Run) {
+	for _, s := range run.modelSteps(ctx.InvocationID()) {
+		if s.plugin && s.c == r.c {
 			s.attempts.CompareAndSwap(0, 1)
 			s.abandon(ctx)
 		}
-		return true
-	})
+	}
 }
 
 func callAfterRun(f plugin.AfterRunCallback, ctx agent.InvocationContext) {

@@ -83,7 +83,7 @@ func (r *Run) touch(now time.Time) {
 func (r *Run) idleSince(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.pending > 0 {
+	if r.waits() {
 		return 0
 	}
 	return now.Sub(r.last)
@@ -92,11 +92,23 @@ func (r *Run) idleSince(now time.Time) time.Duration {
 func (r *Run) waiting() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.pending > 0
+	return r.waits()
 }
 
-func (r *Run) wait(delta int) {
+// waits reports whether a tool call waits for an approval. r.mu is held.
+func (r *Run) waits() bool {
+	for _, inv := range r.invocations {
+		if inv.waiting > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// wait counts the tool calls of an invocation that wait for an approval.
+func (r *Run) wait(id string, delta int) {
 	r.mu.Lock()
-	r.pending = max(0, r.pending+delta)
+	inv := r.invocation(id)
+	inv.waiting = max(0, inv.waiting+delta)
 	r.mu.Unlock()
 }

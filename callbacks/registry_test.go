@@ -24,7 +24,7 @@ func TestTheRegistrySweepsIdleRunsOnly(t *testing.T) {
 		}
 		idle, waiting := get("idle"), get("waiting")
 		require.Same(t, idle, g.get("idle"))
-		waiting.wait(1)
+		waiting.wait("waiting", 1)
 
 		time.Sleep(registryIdle - time.Second)
 		used := get("used")
@@ -39,7 +39,7 @@ func TestTheRegistrySweepsIdleRunsOnly(t *testing.T) {
 
 		g.end("waiting")
 		require.Same(t, waiting, g.get("waiting"), "the resumed run has the same id")
-		waiting.wait(-1)
+		waiting.wait("waiting", -1)
 		g.end("waiting")
 		require.True(t, closed["waiting"])
 	})

@@ -20,7 +20,7 @@ import (
 type Run struct {
 	id     string
 	lang   text.Lang
-	values sync.Map // *keyID or internal key types -> value
+	values sync.Map // *Key -> value
 
 	stopped atomic.Pointer[stop]
 	landed  atomic.Bool
@@ -38,11 +38,12 @@ type Run struct {
 	onClose  []func()
 	closed   bool
 	refusals map[string]*Refusal // texts of refused model steps, as rendered
-	pending  int                 // tool calls that wait for an approval
 	open     map[any]openStep    // by *modelStep or *toolStep
-	agents   map[openAgent]func()
-	poor     []poorAnswer
-	last     time.Time // last use, for the registry
+	// invocations are by id; over are those that may be, the newest last.
+	invocations map[string]*invocation
+	over        []string
+	poor        []poorAnswer
+	last        time.Time // last use, for the registry
 }
 
 type stop struct {
@@ -71,7 +72,9 @@ func StartWith(ctx context.Context, o StartOptions) (context.Context, *Run) {
 	return run.Context(ctx), run
 }
 
-func newRun() *Run { return &Run{id: rand.Text(), refusals: make(map[string]*Refusal)} }
+func newRun() *Run {
+	return &Run{id: rand.Text(), refusals: make(map[string]*Refusal), invocations: make(map[string]*invocation)}
+}
 
 // ID returns the random identifier of this Run, for journals.
 func (r *Run) ID() string { return r.id }

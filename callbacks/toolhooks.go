@@ -8,7 +8,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
-	"sync"
+	"slices"
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/session"
@@ -30,14 +30,14 @@ type toolHooks struct {
 	saveAs   string
 }
 
+// toolStepID finds a step again at its agent's place.
 type toolStepID struct {
 	c            *Chain
-	inv, agent   string
 	callID, tool string
 }
 
 func (t toolHooks) id(ctx agent.Context, tl tool.Tool) toolStepID {
-	return toolStepID{t.c.identity(), ctx.InvocationID(), ctx.AgentName(), ctx.FunctionCallID(), tl.Name()}
+	return toolStepID{t.c.identity(), ctx.FunctionCallID(), tl.Name()}
 }
 
 func (t toolHooks) before(ctx agent.Context, tl tool.Tool, args map[string]any) (map[string]any, error) {
@@ -55,7 +55,7 @@ func (t toolHooks) before(ctx agent.Context, tl tool.Tool, args map[string]any) 
 	}
 	s.ev.Called = res == nil
 	if s.run != nil {
-		s.run.values.Store(t.id(ctx, tl), s)
+		s.run.store(s.ev.Place(), t.id(ctx, tl), s)
 	}
 	return res, nil
 }
@@ -130,7 +130,7 @@ func (t toolHooks) unknown(ctx agent.Context, tl tool.Tool, args map[string]any,
 		s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeUnknownTool, CodeUnknownTool, nil
 		s.ev.Reason = text.Get(langOf(s.run), text.ToolUnknown, tl.Name())
 		res = map[string]any{"error": s.ev.Reason}
-		if t.asPlugin && s.run.hasChainAt(s.ev.place()) {
+		if t.asPlugin && s.run.hasChainAt(s.ev.Place()) {
 			// ADK would not ask the agent's own chain any more.
 			s.tell(res)
 			return nil
@@ -141,17 +141,11 @@ func (t toolHooks) unknown(ctx agent.Context, tl tool.Tool, args map[string]any,
 }
 
 // hasChainAt reports whether an agent at work has a chain of its own.
-func (r *Run) hasChainAt(p place) bool {
+func (r *Run) hasChainAt(p Place) bool {
 	if r == nil {
 		return false
 	}
-	found := false
-	r.values.Range(func(_, v any) bool {
-		s, ok := v.(*modelStep)
-		found = ok && !s.plugin && s.ev.place() == p
-		return !found
-	})
-	return found
+	return slices.ContainsFunc(r.modelSteps(p.Invocation), func(s *modelStep) bool { return !s.plugin && s.ev.Place() == p })
 }
 
 func (t toolHooks) after(ctx agent.Context, tl tool.Tool, args, result map[string]any, err error) (map[string]any, error) {
@@ -166,7 +160,7 @@ func (t toolHooks) after(ctx agent.Context, tl tool.Tool, args, result map[strin
 	if s == nil {
 		return nil, nil
 	}
-	s.run.values.Delete(t.id(ctx, tl))
+	s.run.take(s.ev.Place(), t.id(ctx, tl))
 	if isConfirmation(err) {
 		s.tell(nil)
 		return nil, nil
@@ -203,30 +197,16 @@ func (t toolHooks) answered(ctx agent.Context, tl tool.Tool, args, result map[st
 	return res
 }
 
-// takenCalls are the calls of one Run whose hooks have run. A call's actions are the
-// one thing that the tool's context and the callbacks' share and no other call has.
-type takenCalls struct {
-	mu    sync.Mutex
-	calls map[*session.EventActions]struct{}
-}
-
-type takenCallsID struct{ c *Chain }
-
-func (c *Chain) takenCalls(run *Run) *takenCalls {
-	id := takenCallsID{c.identity()}
-	if v, ok := run.values.Load(id); ok {
-		return v.(*takenCalls)
-	}
-	v, _ := run.values.LoadOrStore(id, &takenCalls{calls: make(map[*session.EventActions]struct{})})
-	return v.(*takenCalls)
+// A takenCall is a call whose hooks have run. A call's actions are the one thing that the
+// tool's context and the callbacks' share and no other call has.
+type takenCall struct {
+	c       *Chain
+	actions *session.EventActions
 }
 
 func (c *Chain) take(ctx agent.Context) {
 	if run := runOrNil(ctx); run != nil {
-		t := c.takenCalls(run)
-		t.mu.Lock()
-		t.calls[ctx.Actions()] = struct{}{}
-		t.mu.Unlock()
+		run.store(PlaceOf(ctx), takenCall{c.identity(), ctx.Actions()}, true)
 	}
 }
 
@@ -235,10 +215,7 @@ func (c *Chain) took(ctx agent.Context) bool {
 	if run == nil {
 		return false
 	}
-	t := c.takenCalls(run)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, ok := t.calls[ctx.Actions()]
+	_, ok := run.load(PlaceOf(ctx), takenCall{c.identity(), ctx.Actions()})
 	return ok
 }
 
@@ -247,7 +224,7 @@ func (t toolHooks) open(ctx agent.Context, tl tool.Tool) *toolStep {
 	if run == nil {
 		return nil
 	}
-	s, _ := run.values.Load(t.id(ctx, tl))
+	s, _ := run.load(PlaceOf(ctx), t.id(ctx, tl))
 	ts, _ := s.(*toolStep)
 	return ts
 }

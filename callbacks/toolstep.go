@@ -45,11 +45,11 @@ func (c *Chain) newToolStep(ctx agent.Context, t tool.Tool, args map[string]any)
 	}
 	s.ev.Args = s.args
 	if ctx != nil {
-		s.run.openStep(ctx, s, openStep{place: s.ev.place(), call: s.ev.CallID})
+		s.run.openStep(ctx, s, openStep{Place: s.ev.Place(), call: s.ev.CallID})
 	}
 	if s.run != nil && ctx.ToolConfirmation() != nil {
 		// The approval that this call paused the run for is there.
-		s.run.wait(-1)
+		s.run.wait(s.ev.Invocation, -1)
 	}
 	return s
 }
@@ -157,13 +157,13 @@ func (s *toolStep) refuse(guard string, r *Refusal, err error) map[string]any {
 	if r.scope == scopeFailure {
 		s.ev.Outcome = OutcomeFailed
 		if s.run != nil {
-			s.run.values.Store(failureID(s.ev.place()), r)
+			s.run.store(s.ev.Place(), failureID{}, r)
 			return s.told(r)
 		}
 	}
 	if s.ctx != nil && r.scope != scopeCall {
 		if s.run != nil {
-			s.run.cutShort(s.ev.place(), guard, r)
+			s.run.cutShort(s.ev.Place(), guard, r)
 		}
 		if actions := s.ctx.Actions(); actions != nil {
 			// A final event is what ends an ADK agent from a tool; escalating is what
@@ -315,7 +315,7 @@ func (s *toolStep) tell(result map[string]any) {
 			s.ev.Outcome = OutcomePending
 		}
 		if s.run != nil {
-			s.run.wait(1)
+			s.run.wait(s.ev.Invocation, 1)
 		}
 	}
 	defer s.run.stepOver(s, s.ev.Outcome != OutcomePending)
