@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/session"
 
 	"github.com/gardefou/gardefou/callbacks"
@@ -19,6 +18,7 @@ import (
 // An account is what the forms of one budget guard share.
 type account struct {
 	key *callbacks.Key[*budgetRun]
+	at  *callbacks.PlaceKey[*budgetAt]
 	// lasting outlives a Run: counts of sessions and users.
 	lasting counters.Store
 }
@@ -30,42 +30,40 @@ type budgetRun struct {
 	mu    sync.Mutex
 	local *counters.Memory
 	begin time.Time
-	// held are slots taken for a step whose call has not begun, members the agents
-	// that draw on the account.
-	held map[step]bool
-	// wrapped are the steps whose calls a wrapper charges; the others are charged when told.
-	wrapped   map[step]bool
-	heldTools map[toolCall]int
-	members   map[step]*member
+	// estimated says that a model reported no usage.
 	estimated bool
 	who       *identity
 }
 
-type member struct {
-	// last says that this agent took what was left.
-	last bool
+// budgetAt is an account's part of one agent at work. The mutex of the Run's part guards it.
+type budgetAt struct {
+	// draws says that the agent draws on the account, last that it took what was left.
+	draws, last bool
+	// held says that a slot is taken for a call that has not begun; heldTools counts those
+	// of tool calls.
+	held      bool
+	heldTools map[toolCall]int
+	// wrapped says that a wrapper charges the present call; others are charged when told.
+	wrapped bool
 }
 
-type toolCall struct {
-	step
-	id, tool string
-}
-
-func newBudgetRun() *budgetRun {
-	return &budgetRun{
-		local: counters.NewMemoryWith(counters.MemoryOptions{TTL: -1}), held: make(map[step]bool), wrapped: make(map[step]bool),
-		heldTools: make(map[toolCall]int), members: make(map[step]*member),
+func newAccount(lasting counters.Store) *account {
+	return &account{
+		key: callbacks.NewKey(func() *budgetRun {
+			return &budgetRun{local: counters.NewMemoryWith(counters.MemoryOptions{TTL: -1})}
+		}),
+		at:      callbacks.NewPlaceKey(func() *budgetAt { return &budgetAt{heldTools: make(map[toolCall]int)} }),
+		lasting: lasting,
 	}
 }
 
-// step names one agent's place in a run; it makes one model call at a time.
-type step struct{ invocation, branch, agent string }
+// A toolCall names a call of one agent at work.
+type toolCall struct{ id, tool string }
 
-func stepOf(ctx agent.Context) step {
-	if ctx == nil {
-		return step{}
-	}
-	return step{ctx.InvocationID(), ctx.Branch(), ctx.AgentName()}
+// A placedCall names a call in an invocation.
+type placedCall struct {
+	callbacks.Place
+	toolCall
 }
 
 // An identity is whose Run it is: an agent used as a tool has a session of its own, so

@@ -29,7 +29,7 @@ type budget struct {
 // before takes a slot for the call that is about to be made.
 func (b *budget) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
 	plain := contextOf(ctx)
-	left, err := b.admit(plain, stepOf(ctx), true)
+	left, err := b.admit(plain, callbacks.PlaceOf(ctx), true)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +46,9 @@ type whatIsLeft struct {
 	time          time.Duration
 }
 
-// admit takes a slot for one model call of s, or says why not. hold keeps the slot
+// admit takes a slot for one model call at p, or says why not. hold keeps the slot
 // for the call that follows.
-func (b *budget) admit(ctx context.Context, s step, hold bool) (whatIsLeft, error) {
+func (b *budget) admit(ctx context.Context, p callbacks.Place, hold bool) (whatIsLeft, error) {
 	r := b.key.Of(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +56,7 @@ func (b *budget) admit(ctx context.Context, s step, hold bool) (whatIsLeft, erro
 	if err != nil {
 		return whatIsLeft{}, b.broken(ctx, err)
 	}
-	kept := r.keptForLanding(ctx, s)
+	kept := b.keptForLanding(ctx, p)
 	full, used, left, err := takeAll(ctx, meters, kept)
 	switch {
 	case err != nil:
@@ -68,7 +68,7 @@ func (b *budget) admit(ctx context.Context, s step, hold bool) (whatIsLeft, erro
 			// take them from it.
 			refusal := b.end(ctx, CodeCallsExhausted, fmt.Sprintf("%s, %d kept for landing", detail, kept))
 			if b.Scope == ScopeRun {
-				callbacks.FellShort(ctx, s.agent, refusal)
+				callbacks.FellShort(ctx, p.Agent, refusal)
 			}
 			return whatIsLeft{}, refusal
 		}
@@ -96,22 +96,24 @@ func (b *budget) admit(ctx context.Context, s step, hold bool) (whatIsLeft, erro
 		giveBack(ctx, meters)
 		return whatIsLeft{}, b.refuse(ctx, CodeTimeExhausted, fmt.Sprintf("time: %s elapsed", seconds(b.Time)))
 	}
-	r.members[s] = &member{last: left <= 0}
+	at := b.at.At(ctx, p)
+	at.draws, at.last = true, left <= 0
 	if hold {
-		r.held[s] = true
-		delete(r.wrapped, s)
+		at.held, at.wrapped = true, false
 	}
-	noteLeft(ctx, s, b, left)
+	noteLeft(ctx, p, b, left)
 	return whatIsLeft{left, int64(b.Tokens) - tokens, b.Time - elapsed}, nil
 }
 
 // keptForLanding is how many calls other agents that draw on the account still have
 // coming for their answers.
-func (r *budgetRun) keptForLanding(ctx context.Context, s step) int64 {
-	landers := landersKey.Of(ctx)
+func (b *budget) keptForLanding(ctx context.Context, p callbacks.Place) int64 {
 	var kept int64
-	for other, m := range r.members {
-		if other != s && !m.last && landers.owed(other) {
+	for other, l := range landersKey.All(ctx) {
+		if other == p || !l.owed() {
+			continue
+		}
+		if at := b.at.At(ctx, other); at.draws && !at.last {
 			kept++
 		}
 	}
@@ -165,7 +167,7 @@ func (b *budget) beforeTool(ctx agent.Context, t tool.Tool, _ map[string]any) (m
 		return nil, b.toolRefusal(plain, CodeToolCallsExhausted, fmt.Sprintf("%s: %d/%d", what, used, full.limit))
 	}
 	if ctx != nil {
-		r.heldTools[toolCall{stepOf(ctx), ctx.FunctionCallID(), t.Name()}]++
+		b.at.At(plain, callbacks.PlaceOf(ctx)).heldTools[toolCall{ctx.FunctionCallID(), t.Name()}]++
 	}
 	return nil, nil
 }
@@ -196,52 +198,41 @@ func (b *budget) toolRefusal(ctx context.Context, code, detail string) *callback
 // observe gives back the slot of a step that never reached its model or tool, because
 // a later hook answered in its place.
 func (b *budget) observe(ctx context.Context, ev callbacks.Event) {
-	s := step{ev.Invocation, ev.Branch, ev.Agent}
 	switch ev.Step {
 	case callbacks.StepModel:
-		b.settle(ctx, s, ev.Attempt > 0)
-		if ev.Attempt > 0 && !b.isWrapped(ctx, s) {
+		if wrapped := b.settle(ctx, ev.Place(), ev.Attempt > 0); ev.Attempt > 0 && !wrapped {
 			// A plugin and a guard that is only monitored stand around no model.
 			b.charge(ctx, ev.Usage, nil, ev.Response)
 		}
 	case callbacks.StepTool:
-		b.settleTool(ctx, toolCall{s, ev.CallID, ev.Tool}, ev.Called)
+		b.settleTool(ctx, ev.Place(), toolCall{ev.CallID, ev.Tool}, ev.Called)
 	}
 }
 
-func (b *budget) isWrapped(ctx context.Context, s step) bool {
-	r := b.key.Of(ctx)
+// settle reports whether a wrapper charges the call.
+func (b *budget) settle(ctx context.Context, p callbacks.Place, called bool) (wrapped bool) {
+	r, at := b.key.Of(ctx), b.at.At(ctx, p)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.wrapped[s]
+	if at.held && !called {
+		at.last = false
+		if meters, err := b.modelMeters(ctx, r); err == nil {
+			giveBack(ctx, meters)
+		}
+	}
+	at.held = false
+	return at.wrapped
 }
 
-func (b *budget) settle(ctx context.Context, s step, called bool) {
-	r := b.key.Of(ctx)
+func (b *budget) settleTool(ctx context.Context, p callbacks.Place, c toolCall, called bool) {
+	r, at := b.key.Of(ctx), b.at.At(ctx, p)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	held := r.held[s]
-	delete(r.held, s)
-	if !held || called {
+	if at.heldTools[c] == 0 {
 		return
 	}
-	if m := r.members[s]; m != nil {
-		m.last = false
-	}
-	if meters, err := b.modelMeters(ctx, r); err == nil {
-		giveBack(ctx, meters)
-	}
-}
-
-func (b *budget) settleTool(ctx context.Context, c toolCall, called bool) {
-	r := b.key.Of(ctx)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.heldTools[c] == 0 {
-		return
-	}
-	if r.heldTools[c]--; r.heldTools[c] == 0 {
-		delete(r.heldTools, c)
+	if at.heldTools[c]--; at.heldTools[c] == 0 {
+		delete(at.heldTools, c)
 	}
 	if meters, err := b.toolMeters(ctx, r, c.tool); err == nil && !called {
 		giveBack(ctx, meters)

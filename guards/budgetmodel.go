@@ -29,9 +29,8 @@ type budgetedModel struct {
 // GenerateContent implements model.LLM.
 func (m *budgetedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	s, ok := callbacks.CurrentStep(ctx)
-	at := step{s.Invocation, s.Branch, s.Agent}
-	if !ok || !m.b.use(ctx, at) {
-		if _, err := m.b.admit(ctx, at, false); err != nil {
+	if !ok || !m.b.use(ctx, s.Place()) {
+		if _, err := m.b.admit(ctx, s.Place(), false); err != nil {
 			return func(yield func(*model.LLMResponse, error) bool) { yield(nil, err) }
 		}
 	}
@@ -62,13 +61,12 @@ func (m *budgetedModel) GenerateContent(ctx context.Context, req *model.LLMReque
 }
 
 // use claims the slot that before took for this step's call.
-func (b *budget) use(ctx context.Context, s step) bool {
-	r := b.key.Of(ctx)
+func (b *budget) use(ctx context.Context, p callbacks.Place) bool {
+	r, at := b.key.Of(ctx), b.at.At(ctx, p)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.wrapped[s] = true
-	held := r.held[s]
-	delete(r.held, s)
+	held := at.held
+	at.held, at.wrapped = false, true
 	return held
 }
 

@@ -136,7 +136,7 @@ func CallBudgetWith(o CallBudgetOptions) callbacks.Guard {
 		return callbacks.Guard{Name: callBudgetName, Err: err}
 	}
 	o.PerTool = maps.Clone(o.PerTool)
-	a := &account{key: callbacks.NewKey(newBudgetRun), lasting: o.Store}
+	a := newAccount(o.Store)
 	if a.lasting == nil {
 		a.lasting = counters.NewMemory()
 	}

@@ -46,7 +46,7 @@ var ErrNoLLMRoot = errors.New("guards: ADK's confirmation loses the call unless 
 // Use it when the front end already speaks ADK's confirmation and the root is an LLM agent;
 // use [Confirm] everywhere else.
 func ConfirmByADK(tools ...string) callbacks.Guard {
-	c := &adkConfirm{tools: slices.Clone(tools), key: callbacks.NewKey(func() *adkQuestions { return &adkQuestions{asked: make(map[toolCall]adkQuestion)} })}
+	c := &adkConfirm{tools: slices.Clone(tools), key: callbacks.NewPlaceKey(newADKQuestions)}
 	g := callbacks.Guard{
 		Name:       confirmName,
 		BeforeRun:  c.beforeRun,
@@ -63,14 +63,16 @@ func ConfirmByADK(tools ...string) callbacks.Guard {
 
 type adkConfirm struct {
 	tools []string
-	key   *callbacks.Key[*adkQuestions]
+	key   *callbacks.PlaceKey[*adkQuestions]
 }
 
-// adkQuestions are the calls of one Run that wait for an answer.
+// adkQuestions are the calls of one invocation that wait for an answer.
 type adkQuestions struct {
 	mu    sync.Mutex
-	asked map[toolCall]adkQuestion
+	asked map[placedCall]adkQuestion
 }
+
+func newADKQuestions() *adkQuestions { return &adkQuestions{asked: make(map[placedCall]adkQuestion)} }
 
 type adkQuestion struct {
 	call  string
@@ -111,9 +113,9 @@ func (c *adkConfirm) beforeTool(ctx agent.Context, t tool.Tool, args map[string]
 	if !slices.Contains(c.tools, t.Name()) {
 		return nil, nil
 	}
-	q := c.key.Of(ctx)
 	// ADK resumes a call with the id it had, in the invocation it had.
-	id := toolCall{stepOf(ctx), ctx.FunctionCallID(), t.Name()}
+	id := placedCall{callbacks.PlaceOf(ctx), toolCall{ctx.FunctionCallID(), t.Name()}}
+	q := c.key.At(ctx, id.Whole())
 	call := fingerprint(t.Name(), args)
 	answer := ctx.ToolConfirmation()
 	if answer == nil {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"google.golang.org/adk/v2/agent"
@@ -78,7 +77,7 @@ func (o DeadlineOptions) check() error {
 
 // DeadlineWith is [Deadline] with options.
 func DeadlineWith(o DeadlineOptions) callbacks.Guard {
-	d := &deadline{o: o, key: callbacks.NewKey(func() *deadlineRun { return &deadlineRun{begin: make(map[step]time.Time)} })}
+	d := &deadline{o: o, begin: callbacks.NewPlaceKey(time.Now)}
 	g := callbacks.Guard{Name: deadlineName, Info: d.info}
 	if g.Err = o.check(); g.Err != nil {
 		return g
@@ -96,18 +95,14 @@ func DeadlineWith(o DeadlineOptions) callbacks.Guard {
 		g.BeforeTool = func(ctx agent.Context, _ tool.Tool, _ map[string]any) (map[string]any, error) {
 			return nil, d.soft(ctx)
 		}
-		g.Observe = func(ctx context.Context, ev callbacks.Event) {
-			if ev.Step == callbacks.StepAgent {
-				d.key.Of(ctx).end(step{ev.Invocation, ev.Branch, ev.Agent})
-			}
-		}
 	}
 	return g
 }
 
 type deadline struct {
-	o   DeadlineOptions
-	key *callbacks.Key[*deadlineRun]
+	o DeadlineOptions
+	// begin is when an agent began, which is when it is first asked for.
+	begin *callbacks.PlaceKey[time.Time]
 }
 
 func (d *deadline) info() callbacks.Info {
@@ -123,32 +118,8 @@ func (d *deadline) info() callbacks.Info {
 	return callbacks.Info{Limits: limits}
 }
 
-// deadlineRun is when the agents of one Run began.
-type deadlineRun struct {
-	mu    sync.Mutex
-	begin map[step]time.Time
-}
-
-// elapsed starts the clock of s where it does not run yet.
-func (r *deadlineRun) elapsed(s step) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := time.Now()
-	begin, ok := r.begin[s]
-	if !ok {
-		r.begin[s], begin = now, now
-	}
-	return now.Sub(begin)
-}
-
-func (r *deadlineRun) end(s step) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.begin, s)
-}
-
 func (d *deadline) soft(ctx agent.Context) error {
-	if plain := contextOf(ctx); d.key.Of(plain).elapsed(stepOf(ctx)) >= d.o.Agent {
+	if plain := contextOf(ctx); time.Since(d.begin.At(plain, callbacks.PlaceOf(ctx))) >= d.o.Agent {
 		return d.over(plain)
 	}
 	return nil
@@ -160,12 +131,12 @@ func (d *deadline) over(ctx context.Context) *callbacks.Refusal {
 		WithDetail(fmt.Sprintf("time: %s elapsed", seconds(d.o.Agent))).By(deadlineName)
 }
 
-// limit is how long a call of s may take; byAgent says that it is the agent's time that
+// limit is how long a call at p may take; byAgent says that it is the agent's time that
 // limits it.
-func (d *deadline) limit(ctx context.Context, s step, call time.Duration) (limit time.Duration, byAgent bool) {
+func (d *deadline) limit(ctx context.Context, p callbacks.Place, call time.Duration) (limit time.Duration, byAgent bool) {
 	limit = call
 	if d.o.Agent > 0 {
-		if left := d.o.Agent - d.key.Of(ctx).elapsed(s); limit == 0 || left < limit {
+		if left := d.o.Agent - time.Since(d.begin.At(ctx, p)); limit == 0 || left < limit {
 			return left, true
 		}
 	}

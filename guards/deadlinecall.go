@@ -29,7 +29,7 @@ type deadlineModel struct {
 func (m *deadlineModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		cs, _ := callbacks.CurrentStep(ctx)
-		limit, byAgent := m.d.limit(ctx, step{cs.Invocation, cs.Branch, cs.Agent}, m.d.o.ModelCall)
+		limit, byAgent := m.d.limit(ctx, cs.Place(), m.d.o.ModelCall)
 		if limit <= 0 { // the agent's: a call's own is positive where it is wrapped
 			yield(nil, m.d.over(ctx))
 			return
@@ -194,7 +194,7 @@ func timedTool[T any](d *deadline, name string, ctx agent.Context, args any, run
 			run(ctx, args)(yield)
 			return
 		}
-		limit, byAgent := d.limit(ctx, stepOf(ctx), d.o.ToolCall)
+		limit, byAgent := d.limit(ctx, callbacks.PlaceOf(ctx), d.o.ToolCall)
 		late := func() error {
 			if byAgent {
 				return d.over(ctx)

@@ -73,11 +73,6 @@ func Finish(toolName string, schema any) callbacks.Guard {
 		},
 		BeforeTool: f.beforeTool,
 		AfterTool:  f.afterTool,
-		Observe: func(ctx context.Context, ev callbacks.Event) {
-			if ev.Step == callbacks.StepAgent {
-				finishersKey.Of(ctx).end(step{ev.Invocation, ev.Branch, ev.Agent})
-			}
-		},
 		Info: func() callbacks.Info {
 			return callbacks.Info{Limits: []string{"ends with " + toolName}, Tools: []string{toolName}, After: []string{reaskName}}
 		},
@@ -88,52 +83,36 @@ func Finish(toolName string, schema any) callbacks.Guard {
 	return g
 }
 
-// finishers are the agents of one Run that must finish with a tool.
-type finishers struct {
-	mu sync.Mutex
-	at map[step]*finisher
-}
-
+// A finisher is an agent that must finish with a tool.
 type finisher struct {
-	tool                string
+	mu                  sync.Mutex
+	tool                string // "" before the agent's first call
 	reminded, corrected bool
 }
 
-var finishersKey = callbacks.NewKey(func() *finishers { return &finishers{at: make(map[step]*finisher)} })
+var finishersKey = callbacks.NewPlaceKey(func() *finisher { return &finisher{} })
 
-func (f *finishers) begin(s step, toolName string) {
+func (f *finisher) begin(toolName string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.at[s] == nil {
-		f.at[s] = &finisher{tool: toolName}
+	if f.tool == "" {
+		f.tool = toolName
 	}
 }
 
-func (f *finishers) end(s step) {
+func (f *finisher) tools() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.at, s)
+	if f.tool == "" {
+		return nil
+	}
+	return []string{f.tool}
 }
 
-func (f *finishers) tools(s step) []string {
+// first reports whether seen, a field of f, is set for the first time.
+func (f *finisher) first(seen *bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if v := f.at[s]; v != nil {
-		return []string{v.tool}
-	}
-	return nil
-}
-
-// first reports whether what is asked for happens for the first time to this agent.
-func (f *finishers) first(s step, which func(*finisher) *bool) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	v := f.at[s]
-	if v == nil {
-		v = &finisher{}
-		f.at[s] = v
-	}
-	seen := which(v)
 	was := *seen
 	*seen = true
 	return !was
@@ -146,7 +125,7 @@ type finish struct {
 
 // before makes the model call some tool.
 func (f *finish) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
-	finishersKey.Of(contextOf(ctx)).begin(stepOf(ctx), f.tool)
+	finishersKey.At(contextOf(ctx), callbacks.PlaceOf(ctx)).begin(f.tool)
 	if len(req.Tools) == 0 {
 		return nil, nil
 	}
@@ -189,10 +168,10 @@ func notFinished(ctx agent.Context, toolName string, cause error) *callbacks.Ref
 // mayCorrect reports whether a refused finish is the agent's first and has a call left
 // in which to correct it.
 func (f *finish) mayCorrect(ctx agent.Context) bool {
-	plain, s := contextOf(ctx), stepOf(ctx)
-	_, last := landersKey.Of(plain).landing(s)
-	first := finishersKey.Of(plain).first(s, func(v *finisher) *bool { return &v.corrected })
-	return first && !last
+	plain, p := contextOf(ctx), callbacks.PlaceOf(ctx)
+	_, last := landersKey.At(plain, p).landing()
+	v := finishersKey.At(plain, p)
+	return v.first(&v.corrected) && !last
 }
 
 func (f *finish) afterTool(ctx agent.Context, t tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
@@ -218,7 +197,7 @@ type finishModel struct {
 func (m *finishModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		cs, _ := callbacks.CurrentStep(ctx)
-		s := step{cs.Invocation, cs.Branch, cs.Agent}
+		v := finishersKey.At(ctx, cs.Place())
 		for {
 			var prose *genai.Content
 			again := false
@@ -234,9 +213,9 @@ func (m *finishModel) GenerateContent(ctx context.Context, req *model.LLMRequest
 			if !again {
 				return
 			}
-			_, last := landersKey.Of(ctx).landing(s)
-			if !finishersKey.Of(ctx).first(s, func(v *finisher) *bool { return &v.reminded }) || last {
-				yield(nil, &NotFinishedError{Agent: s.agent, Tool: m.f.tool})
+			_, last := landersKey.At(ctx, cs.Place()).landing()
+			if !v.first(&v.reminded) || last {
+				yield(nil, &NotFinishedError{Agent: cs.Agent, Tool: m.f.tool})
 				return
 			}
 			req = m.reminded(ctx, req, prose)

@@ -4,7 +4,6 @@
 package guards
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -64,11 +63,6 @@ func LandingWith(o LandingOptions) callbacks.Guard {
 		BeforeModel: l.before,
 		AfterModel:  l.after,
 		AfterTool:   l.afterTool,
-		Observe: func(ctx context.Context, ev callbacks.Event) {
-			if ev.Step == callbacks.StepAgent {
-				landersKey.Of(ctx).end(step{ev.Invocation, ev.Branch, ev.Agent})
-			}
-		},
 		Info: func() callbacks.Info {
 			limit := "last call is for the answer"
 			if len(l.o.Tools) > 0 {
@@ -86,19 +80,19 @@ func LandingWith(o LandingOptions) callbacks.Guard {
 type landing struct{ o LandingOptions }
 
 func (l *landing) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
-	plain, s := contextOf(ctx), stepOf(ctx)
-	if !lastCall(plain, s) {
-		landersKey.Of(plain).set(s, lander{})
+	plain, p := contextOf(ctx), callbacks.PlaceOf(ctx)
+	if !lastCall(plain, p) {
+		landersKey.At(plain, p).set(false, nil)
 		callbacks.SetLanded(ctx, false)
 		return nil, nil
 	}
 	var tools []string
-	for _, name := range slices.Concat(l.o.Tools, finishersKey.Of(plain).tools(s), adkFinishers) {
+	for _, name := range slices.Concat(l.o.Tools, finishersKey.At(plain, p).tools(), adkFinishers) {
 		if _, ok := req.Tools[name]; ok && !slices.Contains(tools, name) {
 			tools = append(tools, name)
 		}
 	}
-	landersKey.Of(plain).set(s, lander{landing: true, tools: tools})
+	landersKey.At(plain, p).set(true, tools)
 	callbacks.SetLanded(ctx, true)
 	allowOnly(req, tools)
 	told := text.Get(langOf(plain), text.LandingTold)
@@ -145,7 +139,7 @@ func cloneTools(req *model.LLMRequest) map[string]any {
 // after takes stray calls out of the answer and makes sure that there is one.
 func (l *landing) after(ctx agent.Context, resp *model.LLMResponse, _ error) (*model.LLMResponse, error) {
 	plain := contextOf(ctx)
-	tools, ok := landersKey.Of(plain).landing(stepOf(ctx))
+	tools, ok := landersKey.At(plain, callbacks.PlaceOf(ctx)).landing()
 	if !ok || resp.ErrorCode != "" {
 		return nil, nil
 	}
@@ -161,7 +155,7 @@ func (l *landing) after(ctx agent.Context, resp *model.LLMResponse, _ error) (*m
 	if resp.Partial {
 		return nil, nil
 	}
-	if finish := finishersKey.Of(plain).tools(stepOf(ctx)); finish != nil && !calls(resp.Content, finish) {
+	if finish := finishersKey.At(plain, callbacks.PlaceOf(ctx)).tools(); finish != nil && !calls(resp.Content, finish) {
 		return nil, notFinished(ctx, finish[0], nil)
 	}
 	if answered {
@@ -182,7 +176,7 @@ func calls(c *genai.Content, tools []string) bool {
 // afterTool ends an agent that landed through a tool: there is no call left in which to
 // read its result.
 func (l *landing) afterTool(ctx agent.Context, t tool.Tool, _, result map[string]any, err error) (map[string]any, error) {
-	tools, ok := landersKey.Of(contextOf(ctx)).landing(stepOf(ctx))
+	tools, ok := landersKey.At(contextOf(ctx), callbacks.PlaceOf(ctx)).landing()
 	if ok && succeeded(result, err) && slices.Contains(tools, t.Name()) {
 		endAgent(ctx)
 	}

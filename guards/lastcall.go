@@ -10,82 +10,65 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 )
 
-// landers are the agents of one Run that have an answer coming.
-type landers struct {
-	mu sync.Mutex
-	at map[step]*lander
-}
-
+// A lander is an agent that has an answer coming.
 type lander struct {
-	landing bool
-	tools   []string
+	mu             sync.Mutex
+	coming, isLast bool
+	tools          []string
 }
 
-var landersKey = callbacks.NewKey(func() *landers { return &landers{at: make(map[step]*lander)} })
+var landersKey = callbacks.NewPlaceKey(func() *lander { return &lander{} })
 
-func (l *landers) set(s step, v lander) {
+// set says that an answer is coming, in this call where it is the last.
+func (l *lander) set(isLast bool, tools []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.at[s] = &v
-}
-
-func (l *landers) end(s step) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.at, s)
+	l.coming, l.isLast, l.tools = true, isLast, tools
 }
 
 // owed reports whether an agent is to have a last call that it has not had.
-func (l *landers) owed(s step) bool {
+func (l *lander) owed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	v := l.at[s]
-	return v != nil && !v.landing
+	return l.coming && !l.isLast
 }
 
 // landing returns the tools a landing agent may call; ok says that it is landing.
-func (l *landers) landing(s step) (tools []string, ok bool) {
+func (l *lander) landing() (tools []string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	v := l.at[s]
-	if v == nil || !v.landing {
-		return nil, false
-	}
-	return v.tools, true
+	return l.tools, l.isLast
 }
 
-// lefts is what each budget has left after an agent's present call.
-type lefts struct {
+// left is what each budget has left after an agent's present call.
+type left struct {
 	mu sync.Mutex
-	at map[step]map[*budget]int64
+	by map[*budget]int64
 }
 
-var leftKey = callbacks.NewKey(func() *lefts { return &lefts{at: make(map[step]map[*budget]int64)} })
+var leftKey = callbacks.NewPlaceKey(func() *left { return &left{by: make(map[*budget]int64)} })
 
-func noteLeft(ctx context.Context, s step, b *budget, left int64) {
-	l := leftKey.Of(ctx)
+func noteLeft(ctx context.Context, p callbacks.Place, b *budget, calls int64) {
+	l := leftKey.At(ctx, p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.at[s] == nil {
-		l.at[s] = make(map[*budget]int64)
-	}
-	l.at[s][b] = left
+	l.by[b] = calls
 }
 
-// lastCall reports whether a budget has nothing left after s's present call.
-func lastCall(ctx context.Context, s step) bool {
-	left, known := callsLeft(ctx, s)
-	return known && left <= 0
+// lastCall reports whether a budget has nothing left after p's present call.
+func lastCall(ctx context.Context, p callbacks.Place) bool {
+	least, known := callsLeft(ctx, p)
+	return known && least <= 0
 }
 
-// callsLeft returns what the tightest budget has left after s's present call.
-func callsLeft(ctx context.Context, s step) (least int64, known bool) {
-	l := leftKey.Of(ctx)
+// callsLeft returns what the tightest budget has left after p's present call.
+func callsLeft(ctx context.Context, p callbacks.Place) (least int64, known bool) {
+	l := leftKey.At(ctx, p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, left := range l.at[s] {
-		if !known || left < least {
-			least, known = left, true
+	for _, calls := range l.by {
+		if !known || calls < least {
+			least, known = calls, true
 		}
 	}
 	return least, known

@@ -56,8 +56,9 @@ type LoopOptions struct {
 // reads so and can do something else. A fourth ends the agent. Calls of tools that do not exist count
 // too. Polling whose result changes is no loop.
 //
-// Each agent has its own history, which dies with the Run. It does not see a loop whose
-// arguments change a little each time; [CallBudget] ends that one. It fails closed.
+// Each agent has its own history of one invocation, also where a loop runs it again. It
+// does not see a loop whose arguments change a little each time; [CallBudget] ends that
+// one. It fails closed.
 //
 // Use it when a model tends to repeat itself; [CallBudget] ends every other way of going on
 // for ever.
@@ -78,7 +79,7 @@ func LoopWith(o LoopOptions) callbacks.Guard {
 	if o.Scope != ScopeAgent && o.Scope != ScopeRun {
 		errs = append(errs, fmt.Errorf("guards: Loop: Scope is %d, it must be ScopeAgent or ScopeRun", o.Scope))
 	}
-	l := &loop{o: o, key: callbacks.NewKey(newLoopRun)}
+	l := &loop{o: o, key: callbacks.NewPlaceKey(newMadeCalls)}
 	return callbacks.Guard{
 		Name: loopName,
 		Err:  errors.Join(errs...),
@@ -107,24 +108,25 @@ func LoopWith(o LoopOptions) callbacks.Guard {
 
 type loop struct {
 	o   LoopOptions
-	key *callbacks.Key[*loopRun]
+	key *callbacks.PlaceKey[*madeCalls]
 }
 
-// loopRun is what one process knows of a Run's calls; the histories are in the store.
-type loopRun struct {
+// madeCalls are what one process knows of the calls in one invocation; the histories are in
+// the store.
+type madeCalls struct {
 	mu    sync.Mutex
 	local *counters.Memory
 	next  int
 	// open are the ids of calls that have not come back, waiting those that wait for a
 	// person's approval and will come by again.
-	open    map[toolCall][]string
-	waiting map[toolCall]bool
+	open    map[placedCall][]string
+	waiting map[placedCall]bool
 }
 
-func newLoopRun() *loopRun {
-	return &loopRun{
+func newMadeCalls() *madeCalls {
+	return &madeCalls{
 		local: counters.NewMemoryWith(counters.MemoryOptions{TTL: -1}),
-		open:  make(map[toolCall][]string), waiting: make(map[toolCall]bool),
+		open:  make(map[placedCall][]string), waiting: make(map[placedCall]bool),
 	}
 }
 
@@ -134,8 +136,8 @@ const refusedCall = "refused"
 // check remembers a call and returns why it must not be made, or nil.
 func (l *loop) check(ctx agent.Context, name string, args map[string]any) error {
 	plain := contextOf(ctx)
-	r := l.key.Of(plain)
-	c := toolCall{step: stepOf(ctx), tool: name}
+	c := placedCall{Place: callbacks.PlaceOf(ctx), toolCall: toolCall{tool: name}}
+	r := l.key.At(plain, c.Whole())
 	if ctx != nil {
 		c.id = ctx.FunctionCallID()
 	}
@@ -143,7 +145,7 @@ func (l *loop) check(ctx agent.Context, name string, args map[string]any) error 
 	if again {
 		return nil
 	}
-	store, key, err := l.history(plain, r, c.step)
+	store, key, err := l.history(plain, r, c.Place)
 	if err != nil {
 		return l.broken(plain, err)
 	}
@@ -151,11 +153,11 @@ func (l *loop) check(ctx agent.Context, name string, args map[string]any) error 
 	if l.o.Window > 0 {
 		keep = l.o.Window
 	}
-	calls, err := store.Push(plain, key, counters.Entry{ID: id, Call: fingerprint(name, args)}, keep)
+	history, err := store.Push(plain, key, counters.Entry{ID: id, Call: fingerprint(name, args)}, keep)
 	if err != nil {
 		return l.broken(plain, err)
 	}
-	n, refused := l.repeats(calls)
+	n, refused := l.repeats(history)
 	if n < l.o.Repeats {
 		return nil
 	}
@@ -204,10 +206,10 @@ func (l *loop) repeats(calls []counters.Entry) (n int, refused bool) {
 	return n, refused
 }
 
-func (l *loop) history(ctx context.Context, r *loopRun, s step) (counters.Store, string, error) {
-	place := fmt.Sprintf("loop:%q/%q", s.branch, s.agent)
+func (l *loop) history(ctx context.Context, r *madeCalls, p callbacks.Place) (counters.Store, string, error) {
+	place := fmt.Sprintf("loop:%q/%q", p.Branch, p.Agent)
 	if l.o.Store == nil {
-		return r.local, s.invocation + place, nil
+		return r.local, place, nil
 	}
 	id := "none"
 	if run := callbacks.RunOf(ctx); run != nil {
@@ -223,7 +225,7 @@ func (l *loop) history(ctx context.Context, r *loopRun, s step) (counters.Store,
 }
 
 // begin gives a call an id; again says that it has one and was checked already.
-func (r *loopRun) begin(c toolCall) (id string, again bool) {
+func (r *madeCalls) begin(c placedCall) (id string, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.waiting[c] {
@@ -231,13 +233,13 @@ func (r *loopRun) begin(c toolCall) (id string, again bool) {
 		return "", true
 	}
 	r.next++
-	id = fingerprint(c.invocation, c.branch, c.agent, c.id, c.tool) + strconv.Itoa(r.next)
+	id = fingerprint(c.Invocation, c.Branch, c.Agent, c.id, c.tool) + strconv.Itoa(r.next)
 	r.open[c] = append(r.open[c], id)
 	return id, false
 }
 
 // end returns the id of an open call and forgets it; empty where there is none.
-func (r *loopRun) end(c toolCall) string {
+func (r *madeCalls) end(c placedCall) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ids := r.open[c]
@@ -257,8 +259,8 @@ func (l *loop) observe(ctx context.Context, ev callbacks.Event) {
 	if ev.Step != callbacks.StepTool {
 		return
 	}
-	r := l.key.Of(ctx)
-	c := toolCall{step{ev.Invocation, ev.Branch, ev.Agent}, ev.CallID, ev.Tool}
+	c := placedCall{ev.Place(), toolCall{ev.CallID, ev.Tool}}
+	r := l.key.At(ctx, c.Whole())
 	if ev.Outcome == callbacks.OutcomePending {
 		if !ev.Called {
 			r.mu.Lock()
@@ -271,7 +273,7 @@ func (l *loop) observe(ctx context.Context, ev callbacks.Event) {
 	if id == "" {
 		return
 	}
-	if store, key, err := l.history(ctx, r, c.step); err == nil {
+	if store, key, err := l.history(ctx, r, c.Place); err == nil {
 		_ = store.Settle(withoutCancel(ctx), key, id, fingerprint(ev.Result))
 	}
 }

@@ -132,10 +132,10 @@ func RateLimitWith(o RateLimitOptions) callbacks.Guard {
 	}
 	// The hook lets the first attempt pass, as a plugin too; the wrapper, which knows no
 	// user, lets the further ones.
-	first := callbacks.NewKey(newFirstAttempts)
+	first := callbacks.NewPlaceKey(func() *firstAttempt { return &firstAttempt{} })
 	g.BeforeModel = func(ctx agent.Context, _ *model.LLMRequest) (*model.LLMResponse, error) {
 		key := l.key(ctx, "")
-		first.Of(contextOf(ctx)).set(stepOf(ctx), key)
+		first.At(contextOf(ctx), callbacks.PlaceOf(ctx)).begin(key)
 		return nil, l.pass(contextOf(ctx), key, callbacks.End)
 	}
 	g.WrapModel = func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {

@@ -74,48 +74,39 @@ func (s stretches) take(ctx context.Context, key string, _ time.Duration) (wait 
 	return max(next.Sub(now), time.Nanosecond), false, nil
 }
 
-// firstAttempts are the steps whose first attempt the hook let pass, with their keys.
-type firstAttempts struct {
-	mu sync.Mutex
-	at map[step]firstAttempt
-}
-
+// A firstAttempt is that of a step, which the hook let pass, with its key.
 type firstAttempt struct {
-	key  string
-	made bool
+	mu        sync.Mutex
+	key       string
+	set, done bool
 }
 
-func newFirstAttempts() *firstAttempts { return &firstAttempts{at: make(map[step]firstAttempt)} }
-
-func (f *firstAttempts) set(s step, key string) {
+func (f *firstAttempt) begin(key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.at[s] = firstAttempt{key: key}
+	f.key, f.set, f.done = key, true, false
 }
 
 // made notes an attempt; it returns the key, and whether the attempt was let pass already.
-func (f *firstAttempts) made(s step) (key string, passed bool) {
+func (f *firstAttempt) made() (key string, passed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	a, ok := f.at[s]
-	if !ok {
-		return "", true
-	}
-	f.at[s] = firstAttempt{key: a.key, made: true}
-	return a.key, !a.made
+	passed = !f.set || !f.done
+	f.done = true
+	return f.key, passed
 }
 
 type limitedModel struct {
 	model.LLM
 	l     *rateLimit
-	first *callbacks.Key[*firstAttempts]
+	first *callbacks.PlaceKey[*firstAttempt]
 }
 
 // GenerateContent implements model.LLM.
 func (m *limitedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		cs, _ := callbacks.CurrentStep(ctx)
-		if key, passed := m.first.Of(ctx).made(step{cs.Invocation, cs.Branch, cs.Agent}); !passed {
+		if key, passed := m.first.At(ctx, cs.Place()).made(); !passed {
 			if err := m.l.pass(ctx, key, callbacks.End); err != nil {
 				yield(nil, err)
 				return

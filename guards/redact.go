@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"sync"
+	"sync/atomic"
 
 	"google.golang.org/genai"
 
@@ -102,7 +102,7 @@ func RedactWith(o RedactOptions) callbacks.Guard {
 
 // plugin is the guard in the form that sees no model but every event.
 func (m *masker) plugin(onAgent callbacks.Guard, info func() callbacks.Info) callbacks.Guard {
-	streams := callbacks.NewKey(func() *streamTable { return &streamTable{open: make(map[step]*chunkMasker)} })
+	streams := callbacks.NewPlaceKey(func() *atomic.Pointer[chunkMasker] { return &atomic.Pointer[chunkMasker]{} })
 	return callbacks.Guard{
 		Name:          redactName,
 		AfterTool:     m.afterTool,
@@ -110,16 +110,21 @@ func (m *masker) plugin(onAgent callbacks.Guard, info func() callbacks.Info) cal
 		OnUserMessage: m.onUserMessage,
 		OnEvent:       m.onEvent,
 		BeforeModel: func(ctx agent.Context, _ *model.LLMRequest) (*model.LLMResponse, error) {
-			streams.Of(contextOf(ctx)).drop(stepOf(ctx))
+			streams.At(contextOf(ctx), callbacks.PlaceOf(ctx)).Store(nil)
 			return nil, nil
 		},
 		AfterModel: func(ctx agent.Context, resp *model.LLMResponse, _ error) (*model.LLMResponse, error) {
-			t := streams.Of(contextOf(ctx))
+			stream := streams.At(contextOf(ctx), callbacks.PlaceOf(ctx))
 			if resp.Partial {
-				t.get(stepOf(ctx), m.redactor(contextOf(ctx))).chunk(resp)
+				c := stream.Load()
+				if c == nil {
+					c = newChunkMasker(m.redactor(contextOf(ctx)))
+					stream.Store(c)
+				}
+				c.chunk(resp)
 				return nil, m.response(contextOf(ctx), resp)
 			}
-			t.drop(stepOf(ctx))
+			stream.Store(nil)
 			return nil, m.response(contextOf(ctx), resp)
 		},
 		Info: info,
@@ -198,26 +203,4 @@ func (m *masker) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) 
 // onEvent masks an event before it is stored.
 func (m *masker) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error) {
 	return nil, MaskEvent(m.redactor(ctx), ev)
-}
-
-type streamTable struct {
-	mu   sync.Mutex
-	open map[step]*chunkMasker
-}
-
-func (t *streamTable) get(s step, r *redact.Redactor) *chunkMasker {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c, ok := t.open[s]
-	if !ok {
-		c = newChunkMasker(r)
-		t.open[s] = c
-	}
-	return c
-}
-
-func (t *streamTable) drop(s step) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.open, s)
 }

@@ -92,7 +92,7 @@ func RetryWith(o RetryOptions) callbacks.Guard {
 	if o.ToolFailures == 0 {
 		o.ToolFailures = DefaultToolFailures
 	}
-	f := &toolFailures{most: o.ToolFailures, key: callbacks.NewKey(newFailures)}
+	f := &toolFailures{most: o.ToolFailures, key: callbacks.NewPlaceKey(newFailures)}
 	g := callbacks.Guard{
 		Name: retryName,
 		BeforeTool: func(ctx agent.Context, t tool.Tool, _ map[string]any) (map[string]any, error) {

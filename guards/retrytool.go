@@ -20,29 +20,24 @@ import (
 // often in a row.
 const CodeToolExhausted = "tool_exhausted"
 
-// toolFailures counts the failures in a row of each tool, for each agent.
+// toolFailures counts the failures in a row of each tool, for each agent at work.
 type toolFailures struct {
 	most int
-	key  *callbacks.Key[*failures]
+	key  *callbacks.PlaceKey[*failures]
 }
 
 type failures struct {
 	mu    sync.Mutex
-	inRow map[agentTool]int
+	inRow map[string]int // by tool
 }
 
-type agentTool struct {
-	step
-	tool string
-}
-
-func newFailures() *failures { return &failures{inRow: make(map[agentTool]int)} }
+func newFailures() *failures { return &failures{inRow: make(map[string]int)} }
 
 // refuse returns why a tool must not be called again, or nil.
 func (f *toolFailures) refuse(ctx agent.Context, name string) error {
-	r := f.key.Of(contextOf(ctx))
+	r := f.key.At(contextOf(ctx), callbacks.PlaceOf(ctx))
 	r.mu.Lock()
-	n := r.inRow[agentTool{stepOf(ctx), name}]
+	n := r.inRow[name]
 	r.mu.Unlock()
 	if n < f.most {
 		return nil
@@ -56,9 +51,9 @@ func (f *toolFailures) reflect(ctx agent.Context, t tool.Tool, args map[string]a
 	if unknownTool(t) || decided(err) {
 		return nil, nil
 	}
-	r := f.key.Of(contextOf(ctx))
+	r := f.key.At(contextOf(ctx), callbacks.PlaceOf(ctx))
 	r.mu.Lock()
-	r.inRow[agentTool{stepOf(ctx), t.Name()}]++
+	r.inRow[t.Name()]++
 	r.mu.Unlock()
 	var safe interface{ ModelText() string }
 	if errors.As(err, &safe) || callbacks.MissingArgument(t, args) != "" {
@@ -67,20 +62,13 @@ func (f *toolFailures) reflect(ctx agent.Context, t tool.Tool, args map[string]a
 	return map[string]any{"error": say(ctx, text.RetryTool, t.Name())}, nil
 }
 
-// observe forgets the failures of a tool that went well, and those of an agent that ended.
+// observe forgets the failures of a tool that went well.
 func (f *toolFailures) observe(ctx context.Context, ev callbacks.Event) {
-	r := f.key.Of(ctx)
-	at := step{ev.Invocation, ev.Branch, ev.Agent}
+	if ev.Step != callbacks.StepTool || ev.Outcome != callbacks.OutcomeAllowed && (ev.Outcome != callbacks.OutcomeReplaced || ev.Err != nil) {
+		return
+	}
+	r := f.key.At(ctx, ev.Place())
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch {
-	case ev.Step == callbacks.StepTool && (ev.Outcome == callbacks.OutcomeAllowed || ev.Outcome == callbacks.OutcomeReplaced && ev.Err == nil):
-		delete(r.inRow, agentTool{at, ev.Tool})
-	case ev.Step == callbacks.StepAgent:
-		for k := range r.inRow {
-			if k.step == at {
-				delete(r.inRow, k)
-			}
-		}
-	}
+	delete(r.inRow, ev.Tool)
 }

@@ -128,7 +128,7 @@ func (r *route) turn(ctx context.Context, req *model.LLMRequest) RouteTurn {
 	t := RouteTurn{Request: req, Tools: len(req.Tools) > 0, CallsLeft: -1, TargetPassed: targetPassedKey.Of(ctx).Load()}
 	if s, ok := callbacks.CurrentStep(ctx); ok {
 		t.Step = s
-		if left, known := callsLeft(ctx, step{s.Invocation, s.Branch, s.Agent}); known {
+		if left, known := callsLeft(ctx, s.Place()); known {
 			t.CallsLeft, t.Last = max(0, left), left <= 0
 		}
 	}

@@ -125,7 +125,7 @@ func Spend(o SpendOptions) callbacks.Guard {
 		Name: spendName,
 		Observe: func(ctx context.Context, ev callbacks.Event) {
 			if ev.Step == callbacks.StepAgent {
-				s.ended(ctx, step{ev.Invocation, ev.Branch, ev.Agent})
+				s.ended(ctx, ev.Place())
 			}
 		},
 		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {

@@ -96,11 +96,11 @@ type slice struct {
 	id    ledger.AccountID // the account of the present stay; "" between stays
 	stays int
 	spent ledger.Nano // in the stays that are over
-	in    map[step]bool
+	in    map[callbacks.Place]bool
 }
 
 // open returns the account that an agent draws on, and the name of its next call.
-func (s *spend) open(ctx context.Context, at step) (ledger.Key, error) {
+func (s *spend) open(ctx context.Context, at callbacks.Place) (ledger.Key, error) {
 	run := callbacks.RunOf(ctx)
 	if run == nil {
 		return ledger.Key{}, errors.New("guards: Spend: no Run: start one with callbacks.Start")
@@ -116,7 +116,7 @@ func (s *spend) open(ctx context.Context, at step) (ledger.Key, error) {
 	}
 	a.next++
 	key := ledger.Key{Account: a.id, Call: a.calls + strconv.Itoa(a.next), Attempt: 1}
-	sl, ok := a.slices[at.agent]
+	sl, ok := a.slices[at.Agent]
 	if !ok {
 		return key, nil
 	}
@@ -147,7 +147,7 @@ func (s *spend) openAll(ctx context.Context, a *runAccount) error {
 	}
 	a.slices = make(map[string]*slice)
 	for _, declared := range s.o.Slices {
-		sl := &slice{Slice: declared, in: make(map[step]bool)}
+		sl := &slice{Slice: declared, in: make(map[callbacks.Place]bool)}
 		if err := s.stay(ctx, id, sl); err != nil {
 			return err
 		}
@@ -290,7 +290,7 @@ func (s *spend) settled(ctx context.Context) {
 }
 
 // ended returns the rest of a slice when the last agent that drew on it has ended.
-func (s *spend) ended(ctx context.Context, at step) {
+func (s *spend) ended(ctx context.Context, at callbacks.Place) {
 	run := callbacks.RunOf(ctx)
 	if run == nil {
 		return
@@ -298,7 +298,7 @@ func (s *spend) ended(ctx context.Context, at step) {
 	a := s.accountIn(run)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	sl := a.slices[at.agent]
+	sl := a.slices[at.Agent]
 	if sl == nil || sl.id == "" || !sl.in[at] {
 		return
 	}

@@ -27,14 +27,12 @@ type paidModel struct {
 // GenerateContent implements model.LLM.
 func (m *paidModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
-		at := step{}
-		if s, ok := callbacks.CurrentStep(ctx); ok {
-			at = step{s.Invocation, s.Branch, s.Agent}
-		}
-		c := &paidCall{s: m.s, client: m.LLM, agent: at.agent, what: m.modelName(req), stream: stream}
+		s, _ := callbacks.CurrentStep(ctx)
+		at := s.Place()
+		c := &paidCall{s: m.s, client: m.LLM, agent: at.Agent, what: m.modelName(req), stream: stream}
 		ctx := context.WithValue(ctx, responseIDKey{}, &c.tapped)
 		if err := c.admit(ctx, at, req); err != nil {
-			refusal := m.s.refuse(ctx, at.agent, err)
+			refusal := m.s.refuse(ctx, at.Agent, err)
 			note(ctx, c.agent, c.what, func(l *SpendLine) {
 				l.Refused++
 				l.Estimated += c.estimated
@@ -108,7 +106,7 @@ type paidCall struct {
 
 // admit reserves the worst case of a call, with less output where not all of it is
 // affordable, and bounds the request to it.
-func (c *paidCall) admit(ctx context.Context, at step, req *model.LLMRequest) error {
+func (c *paidCall) admit(ctx context.Context, at callbacks.Place, req *model.LLMRequest) error {
 	s := c.s
 	now := s.o.Now()
 	asked, err := checkOptions(optionsOf(c.client, req.Config))

@@ -51,7 +51,7 @@ func (p *paidTool) ProcessRequest(ctx agent.Context, req *model.LLMRequest) erro
 // Run pays and calls the tool.
 func (p *paidTool) Run(ctx agent.Context, args any) (map[string]any, error) {
 	var res map[string]any
-	err := p.s.pay(ctx, stepOf(ctx), p.Name(), p.price, func() error {
+	err := p.s.pay(ctx, callbacks.PlaceOf(ctx), p.Name(), p.price, func() error {
 		var err error
 		res, err = p.functionTool.Run(ctx, args)
 		return err
@@ -68,7 +68,7 @@ type paidStream struct {
 // RunStream pays, once, and hands on what the tool streams.
 func (p *paidStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		refusal := p.s.pay(ctx, stepOf(ctx), p.Name(), p.price, func() error {
+		refusal := p.s.pay(ctx, callbacks.PlaceOf(ctx), p.Name(), p.price, func() error {
 			p.streamingTool.RunStream(ctx, args)(yield)
 			return nil
 		})
@@ -79,10 +79,10 @@ func (p *paidStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, er
 }
 
 // pay reserves most, runs f and charges most: what a tool really cost nobody reports.
-func (s *spend) pay(ctx context.Context, at step, what string, most ledger.Nano, f func() error) error {
+func (s *spend) pay(ctx context.Context, at callbacks.Place, what string, most ledger.Nano, f func() error) error {
 	key, err := s.open(ctx, at)
 	if err != nil {
-		return s.refuse(ctx, at.agent, err)
+		return s.refuse(ctx, at.Agent, err)
 	}
 	reserve := func() error {
 		_, err := s.o.Ledger.Reserve(ctx, ledger.Request{Key: key, Amount: most, Lease: s.o.Lease, Estimate: ledger.Estimate{What: what, Method: "declared"}})
@@ -96,8 +96,8 @@ func (s *spend) pay(ctx context.Context, at step, what string, most ledger.Nano,
 		return err
 	})
 	if err != nil {
-		refusal := s.refuse(ctx, at.agent, err)
-		note(ctx, at.agent, what, func(l *SpendLine) {
+		refusal := s.refuse(ctx, at.Agent, err)
+		note(ctx, at.Agent, what, func(l *SpendLine) {
 			l.Refused++
 			l.Estimated += most
 		})
@@ -108,7 +108,7 @@ func (s *spend) pay(ctx context.Context, at step, what string, most ledger.Nano,
 		defer s.settled(ctx)
 		// A commit that fails leaves the reservation, which stays charged.
 		r, err := s.o.Ledger.Commit(ctx, key, ledger.Charge{})
-		note(ctx, at.agent, what, func(l *SpendLine) {
+		note(ctx, at.Agent, what, func(l *SpendLine) {
 			l.Calls++
 			l.Estimated += most
 			l.Reserved += most
@@ -137,5 +137,5 @@ func SpendDo(ctx context.Context, o SpendOptions, name string, most ledger.Nano,
 	}
 	id := s.o.Account(run)
 	s.o.Account = func(*callbacks.Run) ledger.AccountID { return id }
-	return s.pay(ctx, step{}, name, most, f)
+	return s.pay(ctx, callbacks.Place{}, name, most, f)
 }

@@ -54,7 +54,8 @@ type StablePrefixOptions struct {
 // byte. [PrefixChanges] has the changes, and the journal a line for each.
 //
 // It only looks, and sees what the guards before it made of a request: put it last. A
-// landing that takes the tools away is reported too. Each agent is compared with itself;
+// landing that takes the tools away is reported too. Each agent is compared with itself
+// in one invocation;
 // it does not see the provider's cache, nor a change of model. It fails open.
 //
 // Use it when a provider caches prompts and the bill says that it does not; leave it out
@@ -66,8 +67,9 @@ func StablePrefixWith(o StablePrefixOptions) callbacks.Guard {
 	return callbacks.Guard{
 		Name: "stable_prefix",
 		BeforeModel: func(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
-			plain := contextOf(ctx)
-			if c, changed := prefixesKey.Of(plain).compare(stepOf(ctx), prefixOf(req.Config)); changed {
+			plain, p := contextOf(ctx), callbacks.PlaceOf(ctx)
+			if c, changed := promptsKey.At(plain, p.Whole()).compare(p, prefixOf(req.Config)); changed {
+				prefixChangesKey.Of(plain).add(c)
 				journalledKey.Of(plain).add(c.line)
 				if o.OnChange != nil {
 					o.OnChange(plain, c)
@@ -80,15 +82,34 @@ func StablePrefixWith(o StablePrefixOptions) callbacks.Guard {
 }
 
 // PrefixChanges returns the changes that [StablePrefix] saw in ctx's Run so far.
-func PrefixChanges(ctx context.Context) []PrefixChange { return prefixesKey.Of(ctx).since(0) }
+func PrefixChanges(ctx context.Context) []PrefixChange { return prefixChangesKey.Of(ctx).list() }
 
-var prefixesKey = callbacks.NewKey(func() *prefixes { return &prefixes{at: make(map[step]*prefix)} })
+var (
+	prefixChangesKey = callbacks.NewKey(func() *prefixChanges { return &prefixChanges{} })
+	promptsKey       = callbacks.NewPlaceKey(func() *prompts { return &prompts{at: make(map[callbacks.Place]*prefix)} })
+)
 
-// prefixes are the last prompts of one Run's agents.
-type prefixes struct {
+type prefixChanges struct {
 	mu  sync.Mutex
-	at  map[step]*prefix
 	all []PrefixChange
+}
+
+func (p *prefixChanges) add(c PrefixChange) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = append(p.all, c)
+}
+
+func (p *prefixChanges) list() []PrefixChange {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.all)
+}
+
+// prompts are the last ones of the agents of one invocation: a loop runs them again.
+type prompts struct {
+	mu sync.Mutex
+	at map[callbacks.Place]*prefix
 }
 
 type prefix struct {
@@ -140,27 +161,17 @@ func encoded(v any) string {
 	return string(raw)
 }
 
-func (p *prefixes) since(n int) []PrefixChange {
+func (p *prompts) compare(at callbacks.Place, now *prefix) (c PrefixChange, changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.all[n:])
-}
-
-func (p *prefixes) compare(s step, now *prefix) (c PrefixChange, changed bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	before := p.at[s]
-	p.at[s] = now
+	before := p.at[at]
+	p.at[at] = now
 	if now.calls = 1; before == nil {
 		return c, false
 	}
 	now.calls = before.calls + 1
-	c = PrefixChange{Agent: s.agent, Branch: s.branch, Call: now.calls}
-	if c.differs(before, now) {
-		p.all = append(p.all, c)
-		return c, true
-	}
-	return c, false
+	c = PrefixChange{Agent: at.Agent, Branch: at.Branch, Call: now.calls}
+	return c, c.differs(before, now)
 }
 
 func (c *PrefixChange) differs(before, now *prefix) bool {

@@ -60,7 +60,8 @@ type WindowOptions struct {
 // an estimate of what has come since, at four bytes a token. A count is never summed up.
 //
 // Put it before [Landing], which adds a message of its own, and after [Isolate]. It needs
-// no state of its own for Turns; the place of a cut by Tokens is kept in the Run. It fails
+// no state of its own for Turns; the place of a cut by Tokens is
+// kept for the agent until its invocation ends. It fails
 // closed: should it break, the call is refused.
 //
 // Use it when a conversation goes on over many turns; use [Isolate] where an agent needs none
@@ -86,7 +87,7 @@ func WindowWith(o WindowOptions) callbacks.Guard {
 	if o.SummaryTokens == 0 {
 		o.SummaryTokens = DefaultSummaryTokens
 	}
-	w := &window{o: o, key: callbacks.NewKey(func() *windowRun { return &windowRun{at: make(map[step]windowState)} })}
+	w := &window{o: o, key: callbacks.NewPlaceKey(func() *windowStates { return &windowStates{at: make(map[callbacks.Place]windowState)} })}
 	g := callbacks.Guard{
 		Name:        windowName,
 		BeforeModel: w.before,
@@ -121,13 +122,14 @@ func (o WindowOptions) check() error {
 
 type window struct {
 	o   WindowOptions
-	key *callbacks.Key[*windowRun]
+	key *callbacks.PlaceKey[*windowStates]
 }
 
-// windowRun is what the window knows of the agents of one Run.
-type windowRun struct {
+// windowStates is what the window knows of the agents of one invocation: those that a loop
+// runs again have their history behind them.
+type windowStates struct {
 	mu sync.Mutex
-	at map[step]windowState
+	at map[callbacks.Place]windowState
 }
 
 type windowState struct {
@@ -145,24 +147,24 @@ type windowState struct {
 	summaryAt int
 }
 
-func (r *windowRun) get(s step) windowState {
+func (r *windowStates) get(p callbacks.Place) windowState {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.at[s]
+	return r.at[p]
 }
 
-func (r *windowRun) update(s step, f func(*windowState)) {
+func (r *windowStates) update(p callbacks.Place, f func(*windowState)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	st := r.at[s]
+	st := r.at[p]
 	f(&st)
-	r.at[s] = st
+	r.at[p] = st
 }
 
 func (w *window) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
-	plain, s := contextOf(ctx), stepOf(ctx)
-	run := w.key.Of(plain)
-	st := run.get(s)
+	plain, p := contextOf(ctx), callbacks.PlaceOf(ctx)
+	states := w.key.At(plain, p.Whole())
+	st := states.get(p)
 	var question *genai.Content
 	if ctx != nil {
 		question = ctx.UserContent()
@@ -173,7 +175,7 @@ func (w *window) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMRes
 	cut = min(cut, max(0, len(h.turns)-1))
 	kept, pinned := h.from(cut)
 	req.Contents = whole(plain, kept)
-	run.update(s, func(st *windowState) {
+	states.update(p, func(st *windowState) {
 		st.sent = estimate(req.Contents...)
 		switch {
 		case cut == 0:
@@ -242,7 +244,8 @@ func (w *window) after(ctx agent.Context, resp *model.LLMResponse, _ error) (*mo
 	if resp == nil || resp.Partial || resp.UsageMetadata == nil || resp.UsageMetadata.PromptTokenCount <= 0 {
 		return nil, nil
 	}
-	w.key.Of(contextOf(ctx)).update(stepOf(ctx), func(st *windowState) {
+	p := callbacks.PlaceOf(ctx)
+	w.key.At(contextOf(ctx), p.Whole()).update(p, func(st *windowState) {
 		st.prompt, st.estimated = int64(resp.UsageMetadata.PromptTokenCount), st.sent
 	})
 	return nil, nil

@@ -31,12 +31,12 @@ type summarisedModel struct {
 func (m *summarisedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		cs, _ := callbacks.CurrentStep(ctx)
-		s := step{cs.Invocation, cs.Branch, cs.Agent}
-		run := m.w.key.Of(ctx)
-		st := run.get(s)
-		if len(st.cutOff) > 0 && !lastCall(ctx, s) {
+		p := cs.Place()
+		states := m.w.key.At(ctx, p.Whole())
+		st := states.get(p)
+		if len(st.cutOff) > 0 && !lastCall(ctx, p) {
 			summary := m.summarise(ctx, st)
-			run.update(s, func(now *windowState) {
+			states.update(p, func(now *windowState) {
 				now.cutOff = nil
 				if summary != "" {
 					now.summary = summary
