@@ -76,10 +76,11 @@ func (a agentHooks) standsAside(ctx agent.Context) bool {
 		return false
 	}
 	if a.asPlugin {
-		run.pluginBegins(ctx.InvocationID(), a.c.identity())
+		run.store(PlaceOf(ctx).whole(), pluginID{a.c.identity()}, true)
 		return false
 	}
-	return run.servedBy(ctx.InvocationID(), a.c.identity())
+	_, ok := run.load(PlaceOf(ctx).whole(), pluginID{a.c.identity()})
+	return ok
 }
 
 func callAgentHook(f func(agent.Context) (*genai.Content, error), ctx agent.Context) (content *genai.Content, err error) {
@@ -169,10 +170,7 @@ type toldID struct {
 
 func agentEvent(ctx agent.Context) Event {
 	ev := Event{Step: StepAgent, Outcome: OutcomeAllowed, Start: time.Now()}
-	if ctx != nil {
-		p := PlaceOf(ctx)
-		ev.Invocation, ev.Agent, ev.Branch = p.Invocation, p.Agent, p.Branch
-	}
+	ev.setPlace(PlaceOf(ctx))
 	return ev
 }
 
@@ -228,8 +226,9 @@ type toldAgent struct {
 // Run implements agent.Agent.
 func (t *toldAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
-		ev := Event{Step: StepAgent, Outcome: OutcomeAllowed, Start: time.Now(), Invocation: ctx.InvocationID(), Agent: t.Name(), Branch: ctx.Branch()}
-		id, run := toldID{t.c.identity(), ev.Place()}, RunOf(ctx)
+		id, run := toldID{t.c.identity(), placeIn(ctx, t.Name())}, RunOf(ctx)
+		ev := Event{Step: StepAgent, Outcome: OutcomeAllowed, Start: time.Now()}
+		ev.setPlace(id.Place)
 		if run != nil {
 			run.agentBegins(id.Place, stay{c: id.c})
 			defer run.agentEnds(id.Place, id.c)

@@ -170,6 +170,9 @@ func (r *Run) answered(p Place, resp *model.LLMResponse, fault error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forgetAnswer(p)
+	if fault != nil {
+		r.mayBeOver(p.Invocation)
+	}
 	if refusal != nil {
 		r.poor = append(r.poor, poorAnswer{stop{agent: p.Agent, refusal: refusal}, p, fault})
 	}

@@ -50,7 +50,7 @@ func when(pred func(Step) bool, guard Guard) Guard {
 	g := guard
 	if f := guard.BeforeAgent; f != nil {
 		g.BeforeAgent = func(ctx agent.Context) (*genai.Content, error) {
-			if !pred(stepOf(ctx, HookBeforeAgent)) {
+			if !pred(PlaceOf(ctx).step(HookBeforeAgent)) {
 				return nil, nil
 			}
 			return f(ctx)
@@ -58,7 +58,7 @@ func when(pred func(Step) bool, guard Guard) Guard {
 	}
 	if f := guard.AfterAgent; f != nil {
 		g.AfterAgent = func(ctx agent.Context) (*genai.Content, error) {
-			if !pred(stepOf(ctx, HookAfterAgent)) {
+			if !pred(PlaceOf(ctx).step(HookAfterAgent)) {
 				return nil, nil
 			}
 			return f(ctx)
@@ -66,7 +66,7 @@ func when(pred func(Step) bool, guard Guard) Guard {
 	}
 	if f := guard.BeforeModel; f != nil {
 		g.BeforeModel = func(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
-			if !pred(stepOf(ctx, HookBeforeModel)) {
+			if !pred(PlaceOf(ctx).step(HookBeforeModel)) {
 				return nil, nil
 			}
 			return f(ctx, req)
@@ -74,7 +74,7 @@ func when(pred func(Step) bool, guard Guard) Guard {
 	}
 	if f := guard.AfterModel; f != nil {
 		g.AfterModel = func(ctx agent.Context, resp *model.LLMResponse, err error) (*model.LLMResponse, error) {
-			if !pred(stepOf(ctx, HookAfterModel)) {
+			if !pred(PlaceOf(ctx).step(HookAfterModel)) {
 				return nil, nil
 			}
 			return f(ctx, resp, err)
@@ -82,7 +82,7 @@ func when(pred func(Step) bool, guard Guard) Guard {
 	}
 	if f := guard.OnModelError; f != nil {
 		g.OnModelError = func(ctx agent.Context, req *model.LLMRequest, err error) (*model.LLMResponse, error) {
-			if !pred(stepOf(ctx, HookOnModelError)) {
+			if !pred(PlaceOf(ctx).step(HookOnModelError)) {
 				return nil, nil
 			}
 			return f(ctx, req, err)
@@ -119,7 +119,7 @@ func when(pred func(Step) bool, guard Guard) Guard {
 }
 
 func toolStepOf(ctx agent.Context, hook Hook, t tool.Tool, args map[string]any) Step {
-	s := stepOf(ctx, hook)
+	s := PlaceOf(ctx).step(hook)
 	s.Tool, s.Args = t.Name(), args
 	if ctx != nil {
 		s.CallID = ctx.FunctionCallID()

@@ -9,8 +9,6 @@ import (
 
 	"google.golang.org/genai"
 
-	"google.golang.org/adk/v2/agent"
-
 	"github.com/gardefou/gardefou/internal/fold"
 )
 
@@ -135,12 +133,5 @@ func CurrentStep(ctx context.Context) (Step, bool) {
 	if !ok {
 		return Step{}, false
 	}
-	return Step{Hook: HookWrapModel, Invocation: ms.ev.Invocation, Agent: ms.ev.Agent, Branch: ms.ev.Branch}, true
-}
-
-func stepOf(ctx agent.Context, hook Hook) Step {
-	if ctx == nil {
-		return Step{Hook: hook}
-	}
-	return Step{Hook: hook, Invocation: ctx.InvocationID(), Agent: ctx.AgentName(), Branch: ctx.Branch()}
+	return ms.ev.Place().step(HookWrapModel), true
 }

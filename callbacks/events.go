@@ -36,7 +36,11 @@ func (r *Run) Events(events iter.Seq2[*session.Event, error]) iter.Seq2[*session
 			if cut {
 				r.reportAgents(invocations)
 			}
-			r.invocationsEnd(invocations)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			for id := range invocations {
+				r.ends(id)
+			}
 		}()
 		for ev, err := range events {
 			if err != nil {

@@ -43,7 +43,7 @@ func (c *Chain) newModelStep(ctx agent.Context, asPlugin bool) *modelStep {
 	s.ev = Event{Step: StepModel, Outcome: OutcomeAllowed, Start: time.Now()}
 	if ctx != nil {
 		p := PlaceOf(ctx)
-		s.ev.Invocation, s.ev.Agent, s.ev.Branch = p.Invocation, p.Agent, p.Branch
+		s.ev.setPlace(p)
 		if s.run != nil {
 			s.run.begin(ctx)
 			s.run.openStep(ctx, s, openStep{Place: p, model: true})
@@ -151,7 +151,6 @@ func (s *modelStep) judge(resp *model.LLMResponse) {
 		s.run.answered(s.ev.Place(), resp, fault)
 	}
 	if fault != nil {
-		s.run.failed(s.ev.Place())
 		s.ev.Outcome, s.ev.Code, s.ev.Reason, s.ev.Err = OutcomeFailed, CodeModelFailed, reasonOf(fault), fault
 	}
 }
@@ -223,7 +222,6 @@ func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error
 	if s.run != nil {
 		s.run.dropped(s.ev.Place(), cause)
 	}
-	s.run.failed(s.ev.Place())
 	s.tell(ctx)
 	s.run.stepOver(s, false)
 	return nil

@@ -19,7 +19,10 @@ func (r *Run) fail(err error) {
 // dropped keeps the error of an agent's model that ADK may not hand on: under an LLM agent
 // as the root a run ends without an error where one was cancelled.
 func (r *Run) dropped(p Place, err error) {
-	status := r.endedNow().echoed(err)
+	r.mu.Lock()
+	r.mayBeOver(p.Invocation)
+	status := r.callersEnd().echoed(err)
+	r.mu.Unlock()
 	switch {
 	case status != "":
 	case errors.Is(err, context.Canceled):
@@ -28,12 +31,6 @@ func (r *Run) dropped(p Place, err error) {
 		return
 	}
 	r.cutShort(p, "", End(string(status), CodeModelFailed).WithCause(err))
-}
-
-func (r *Run) endedNow() *callerEnd {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.callersEnd()
 }
 
 // A callerEnd is why the caller's context is over.

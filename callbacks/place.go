@@ -5,6 +5,7 @@ package callbacks
 
 import (
 	"context"
+	"slices"
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/session"
@@ -14,9 +15,6 @@ import (
 // and the agent's name. One agent at work there makes one model call at a time, and any
 // number of tool calls at once. An agent used as a tool has an invocation of its own. The
 // zero Place is that of a hook without a context.
-//
-// [PlaceOf], [Event.Place] and [Step.Place] make one, and [Place.Whole] that of a whole
-// invocation.
 type Place struct{ Invocation, Branch, Agent string }
 
 // PlaceOf returns the place of the agent whose hook or tool has ctx; that of nil is zero.
@@ -43,29 +41,50 @@ func placeOfEvent(ev *session.Event) Place { return Place{ev.InvocationID, ev.Br
 // Place returns where the step was.
 func (ev *Event) Place() Place { return Place{ev.Invocation, ev.Branch, ev.Agent} }
 
+func (ev *Event) setPlace(p Place) {
+	ev.Invocation, ev.Branch, ev.Agent = p.Invocation, p.Branch, p.Agent
+}
+
 // Place returns where the step is.
 func (s Step) Place() Place { return Place{s.Invocation, s.Branch, s.Agent} }
 
-// Whole returns the place of p's whole invocation. What is remembered there outlives the
-// agents of the invocation.
-func (p Place) Whole() Place { return Place{Invocation: p.Invocation} }
+func (p Place) step(hook Hook) Step {
+	return Step{Hook: hook, Invocation: p.Invocation, Agent: p.Agent, Branch: p.Branch}
+}
+
+// whole is the place of p's whole invocation, wholeOf that of the invocation with an id.
+func (p Place) whole() Place { return wholeOf(p.Invocation) }
+
+func wholeOf(id string) Place { return Place{Invocation: id} }
 
 // A PlaceKey names one value that a Run remembers of each [Place]. Declare keys as package
 // variables, or one for each guard, with [NewPlaceKey].
 //
-// The value of an agent at work is forgotten when the agent ends, after the observers of
-// all chains at its place were given its last event. An agent that pauses for an approval ends
-// too, as does one that loops run again. The value of a whole invocation ([Place.Whole])
-// outlives both. It is forgotten when 64 later invocations of the Run have ended, never
-// while an agent of the invocation is at work or a call waits for an approval.
+// A value is forgotten when the agent there ends, after the observers of all chains at the
+// place were given its last event. An agent that pauses for an approval ends too, as does
+// one that a loop will run again: what they come back to is for a [PlaceKey.Lasting] key.
 //
 // Where the caller leaves an agent that has no plugin, between two of its steps, nothing
 // says that it ended, unless the caller ranges over [Run.Events].
-type PlaceKey[T any] struct{ make func() T }
+type PlaceKey[T any] struct {
+	make    func() T
+	lasting bool
+}
 
 // NewPlaceKey returns a key whose value is made by mk the first time a Run is asked for it
 // at a place. mk may be called more than once under a race; one result is kept.
 func NewPlaceKey[T any](mk func() T) *PlaceKey[T] { return &PlaceKey[T]{make: mk} }
+
+// Lasting returns a key like k whose values last until the invocation is over. They are
+// forgotten when 16 later invocations of the Run have ended, never while an agent of the
+// invocation is at work or a call waits for an approval.
+func (k *PlaceKey[T]) Lasting() *PlaceKey[T] { return &PlaceKey[T]{make: k.make, lasting: true} }
+
+// lastingID is the key of a lasting value at the place of the whole invocation.
+type lastingID struct {
+	key any
+	Place
+}
 
 // At returns the value at p in the Run that ctx belongs to. Without a Run it returns a
 // fresh value that nobody else sees. It is safe for concurrent use; the value may be had by
@@ -75,13 +94,26 @@ func (k *PlaceKey[T]) At(ctx context.Context, p Place) T {
 	if run == nil {
 		return k.make()
 	}
-	if v, ok := run.load(p, k); ok {
+	key := any(k)
+	if k.lasting {
+		p, key = p.whole(), lastingID{k, p}
+	}
+	if v, ok := run.load(p, key); ok {
 		return v.(T)
 	}
-	return run.storeFirst(p, k, k.make()).(T)
+	made := k.make()
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	values := run.at(p).values
+	if first, ok := values[key]; ok {
+		return first.(T)
+	}
+	values[key] = made
+	return made
 }
 
-// All returns the values of agents at work in ctx's Run, by their places.
+// All returns the values of agents at work in ctx's Run, by their places; those of a
+// [PlaceKey.Lasting] key are not among them.
 func (k *PlaceKey[T]) All(ctx context.Context) map[Place]T {
 	run := RunOf(ctx)
 	if run == nil {
@@ -90,18 +122,15 @@ func (k *PlaceKey[T]) All(ctx context.Context) map[Place]T {
 	run.mu.Lock()
 	defer run.mu.Unlock()
 	var all map[Place]T
-	for _, inv := range run.invocations {
-		if inv.over {
+	for p, w := range run.places {
+		v, ok := w.values[k]
+		if !ok || slices.Contains(run.over, p.Invocation) {
 			continue
 		}
-		for p, w := range inv.places {
-			if v, ok := w.values[k]; ok {
-				if all == nil {
-					all = make(map[Place]T)
-				}
-				all[p] = v.(T)
-			}
+		if all == nil {
+			all = make(map[Place]T)
 		}
+		all[p] = v.(T)
 	}
 	return all
 }
@@ -123,13 +152,13 @@ const maxRefusalsInARow = 5
 func (r *Run) refusedAgain(p Place) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	values := r.makeWorkAt(p.Whole()).values
+	values := r.at(p.whole()).values
 	n, _ := values[refusedID(p)].(int)
 	values[refusedID(p)] = n + 1
 	return n+1 >= maxRefusalsInARow
 }
 
-func (r *Run) progressed(p Place) { r.take(p.Whole(), refusedID(p)) }
+func (r *Run) progressed(p Place) { r.take(p.whole(), refusedID(p)) }
 
 // takeFailure returns the refusal that a tool step of ctx's agent failed it with, once.
 func takeFailure(ctx agent.Context) *Refusal {

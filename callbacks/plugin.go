@@ -136,7 +136,7 @@ func (r runHooks) beforeRun(ctx agent.InvocationContext) (*genai.Content, error)
 		return nil, ErrLive
 	}
 	if run := RunOf(ctx); run != nil {
-		run.pluginBegins(ctx.InvocationID(), r.c.identity())
+		run.store(wholeOf(ctx.InvocationID()), pluginID{r.c.identity()}, true)
 	}
 	for _, g := range r.c.guards {
 		if g.BeforeRun == nil {
@@ -150,7 +150,7 @@ func (r runHooks) beforeRun(ctx agent.InvocationContext) (*genai.Content, error)
 		if run == nil {
 			return content, err
 		}
-		run.store(Place{Invocation: ctx.InvocationID()}, earlyEndID{r.c}, &earlyEnd{g.Name, content, err})
+		run.store(wholeOf(ctx.InvocationID()), earlyEndID(r), &earlyEnd{g.Name, content, err})
 		return nil, nil
 	}
 	return nil, nil
@@ -170,7 +170,7 @@ func (a agentHooks) endedEarly(ctx agent.Context, run *Run) *genai.Content {
 	if run == nil {
 		return nil
 	}
-	v, ok := run.take(PlaceOf(ctx).Whole(), earlyEndID{a.c})
+	v, ok := run.take(PlaceOf(ctx).whole(), earlyEndID{a.c})
 	if !ok {
 		return nil
 	}

@@ -62,7 +62,7 @@ func (g *registry) idle(now time.Time) []*Run {
 func (g *registry) end(invocation string) {
 	g.mu.Lock()
 	run, ok := g.byID[invocation]
-	if ok && run.waiting() {
+	if ok && run.waits() {
 		ok = false
 	}
 	if ok {
@@ -83,32 +83,23 @@ func (r *Run) touch(now time.Time) {
 func (r *Run) idleSince(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.waits() {
+	if len(r.waiting) > 0 {
 		return 0
 	}
 	return now.Sub(r.last)
 }
 
-func (r *Run) waiting() bool {
+func (r *Run) waits() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.waits()
-}
-
-// waits reports whether a tool call waits for an approval. r.mu is held.
-func (r *Run) waits() bool {
-	for _, inv := range r.invocations {
-		if inv.waiting > 0 {
-			return true
-		}
-	}
-	return false
+	return len(r.waiting) > 0
 }
 
 // wait counts the tool calls of an invocation that wait for an approval.
 func (r *Run) wait(id string, delta int) {
 	r.mu.Lock()
-	inv := r.invocation(id)
-	inv.waiting = max(0, inv.waiting+delta)
-	r.mu.Unlock()
+	defer r.mu.Unlock()
+	if r.waiting[id] += delta; r.waiting[id] <= 0 {
+		delete(r.waiting, id)
+	}
 }

@@ -33,17 +33,20 @@ type Run struct {
 	ended *callerEnd
 	// callers are the contexts that the run was started with: the one given to Start, and
 	// the one that the first hook had, which may have got a deadline since.
-	callers  []context.Context
-	line     mainLine
-	onClose  []func()
-	closed   bool
-	refusals map[string]*Refusal // texts of refused model steps, as rendered
-	open     map[any]openStep    // by *modelStep or *toolStep
-	// invocations are by id; over are those that may be, the newest last.
-	invocations map[string]*invocation
-	over        []string
-	poor        []poorAnswer
-	last        time.Time // last use, for the registry
+	callers []context.Context
+	line    mainLine
+	onClose []func()
+	closed  bool
+	// refusals are texts of refused model steps, as rendered, after refusalsBefore.
+	refusals, refusalsBefore map[string]*Refusal
+	open                     map[any]openStep // by *modelStep or *toolStep
+	places                   map[Place]*work
+	// waiting counts the tool calls of an invocation that wait for an approval.
+	waiting map[string]int
+	// over are the invocations that may be, the newest last.
+	over []string
+	poor []poorAnswer
+	last time.Time // last use, for the registry
 }
 
 type stop struct {
@@ -73,7 +76,7 @@ func StartWith(ctx context.Context, o StartOptions) (context.Context, *Run) {
 }
 
 func newRun() *Run {
-	return &Run{id: rand.Text(), refusals: make(map[string]*Refusal), invocations: make(map[string]*invocation)}
+	return &Run{id: rand.Text(), refusals: make(map[string]*Refusal), places: make(map[Place]*work), waiting: make(map[string]int)}
 }
 
 // ID returns the random identifier of this Run, for journals.
@@ -169,13 +172,23 @@ func (r *Run) Close() {
 func (r *Run) rememberRefusal(rendered string, refusal *Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(r.refusals) >= mostRefusals {
+		r.refusals, r.refusalsBefore = make(map[string]*Refusal), r.refusals
+	}
 	r.refusals[rendered] = refusal
 }
+
+// mostRefusals is how many texts of refusals are kept at least, and twice as many at most: a
+// text that is asked for has just been given out.
+const mostRefusals = 128
 
 func (r *Run) refusalFor(rendered string) *Refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.refusals[rendered]
+	if refusal, ok := r.refusals[rendered]; ok {
+		return refusal
+	}
+	return r.refusalsBefore[rendered]
 }
 
 // A Key names one value that every Run has for itself: a counter, a record.

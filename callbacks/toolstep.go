@@ -37,7 +37,8 @@ func (c *Chain) newToolStep(ctx agent.Context, t tool.Tool, args map[string]any)
 		s.ev.Start = time.Now()
 	}
 	if ctx != nil {
-		s.ev.Invocation, s.ev.Agent, s.ev.Branch, s.ev.CallID = ctx.InvocationID(), ctx.AgentName(), ctx.Branch(), ctx.FunctionCallID()
+		s.ev.setPlace(PlaceOf(ctx))
+		s.ev.CallID = ctx.FunctionCallID()
 	}
 	s.args = maps.Clone(args)
 	if s.args == nil {

@@ -60,12 +60,6 @@ func newAccount(lasting counters.Store) *account {
 // A toolCall names a call of one agent at work.
 type toolCall struct{ id, tool string }
 
-// A placedCall names a call in an invocation.
-type placedCall struct {
-	callbacks.Place
-	toolCall
-}
-
 // An identity is whose Run it is: an agent used as a tool has a session of its own, so
 // the first one seen is kept.
 type identity struct{ app, user, session string }

@@ -85,11 +85,7 @@ func (c *checkpoint) before(ctx agent.Context, name string, args any) error {
 	if err != nil {
 		return err
 	}
-	err = c.take(ctx, callbacks.Step{
-		Hook: callbacks.HookWrapTool, Invocation: ctx.InvocationID(), Agent: ctx.AgentName(), Branch: ctx.Branch(),
-		Tool: name, CallID: ctx.FunctionCallID(), Args: m,
-	})
-	if err != nil {
+	if err = c.take(ctx, wrappedStep(ctx, name, m)); err != nil {
 		return callbacks.Deny(CodeCheckpointFailed, say(ctx, text.CheckpointFailed, name)).WithCause(err).By("checkpoint")
 	}
 	return nil

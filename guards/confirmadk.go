@@ -46,7 +46,7 @@ var ErrNoLLMRoot = errors.New("guards: ADK's confirmation loses the call unless 
 // Use it when the front end already speaks ADK's confirmation and the root is an LLM agent;
 // use [Confirm] everywhere else.
 func ConfirmByADK(tools ...string) callbacks.Guard {
-	c := &adkConfirm{tools: slices.Clone(tools), key: callbacks.NewPlaceKey(newADKQuestions)}
+	c := &adkConfirm{tools: slices.Clone(tools), key: callbacks.NewPlaceKey(newADKQuestions).Lasting()}
 	g := callbacks.Guard{
 		Name:       confirmName,
 		BeforeRun:  c.beforeRun,
@@ -66,13 +66,13 @@ type adkConfirm struct {
 	key   *callbacks.PlaceKey[*adkQuestions]
 }
 
-// adkQuestions are the calls of one invocation that wait for an answer.
+// adkQuestions are the calls of one agent that wait for an answer.
 type adkQuestions struct {
 	mu    sync.Mutex
-	asked map[placedCall]adkQuestion
+	asked map[toolCall]adkQuestion
 }
 
-func newADKQuestions() *adkQuestions { return &adkQuestions{asked: make(map[placedCall]adkQuestion)} }
+func newADKQuestions() *adkQuestions { return &adkQuestions{asked: make(map[toolCall]adkQuestion)} }
 
 type adkQuestion struct {
 	call  string
@@ -114,8 +114,7 @@ func (c *adkConfirm) beforeTool(ctx agent.Context, t tool.Tool, args map[string]
 		return nil, nil
 	}
 	// ADK resumes a call with the id it had, in the invocation it had.
-	id := placedCall{callbacks.PlaceOf(ctx), toolCall{ctx.FunctionCallID(), t.Name()}}
-	q := c.key.At(ctx, id.Whole())
+	q, id := c.key.At(ctx, callbacks.PlaceOf(ctx)), toolCall{ctx.FunctionCallID(), t.Name()}
 	call := fingerprint(t.Name(), args)
 	answer := ctx.ToolConfirmation()
 	if answer == nil {

@@ -98,10 +98,7 @@ func (c *confirm) approve(ctx agent.Context, name string, given any) error {
 	if err != nil {
 		return err
 	}
-	if c.o.When != nil && !c.o.When(callbacks.Step{
-		Hook: callbacks.HookWrapTool, Invocation: ctx.InvocationID(), Agent: ctx.AgentName(), Branch: ctx.Branch(),
-		Tool: name, CallID: ctx.FunctionCallID(), Args: plain,
-	}) {
+	if c.o.When != nil && !c.o.When(wrappedStep(ctx, name, plain)) {
 		return nil
 	}
 	if tooDeep(args) {
@@ -146,6 +143,15 @@ func (c *confirm) approve(ctx agent.Context, name string, given any) error {
 		c.key.Of(ctx).add(held)
 	}
 	return d.settle(ctx, nil)
+}
+
+// wrappedStep is the step of a tool's wrapper.
+func wrappedStep(ctx agent.Context, name string, args map[string]any) callbacks.Step {
+	p := callbacks.PlaceOf(ctx)
+	return callbacks.Step{
+		Hook: callbacks.HookWrapTool, Invocation: p.Invocation, Agent: p.Agent, Branch: p.Branch,
+		Tool: name, CallID: ctx.FunctionCallID(), Args: args,
+	}
 }
 
 func invalid(ctx agent.Context, detail string) *callbacks.Refusal {

@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
-	"sync"
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/session"
@@ -25,21 +23,11 @@ type Gap struct {
 	Err error
 }
 
-var gapsKey = callbacks.NewKey(func() *gapList { return &gapList{} })
-
-type gapList struct {
-	mu   sync.Mutex
-	gaps []Gap
-}
+var gapsKey = callbacks.NewKey(func() *records[Gap] { return &records[Gap]{} })
 
 // Gaps returns the branches of ctx's Run that [Contain] caught, in the order they
 // failed.
-func Gaps(ctx context.Context) []Gap {
-	l := gapsKey.Of(ctx)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.gaps)
-}
+func Gaps(ctx context.Context) []Gap { return gapsKey.Of(ctx).list() }
 
 // ContainOptions are the options of [ContainWith].
 type ContainOptions struct {
@@ -98,10 +86,7 @@ func (c *containedAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Eve
 			if run := callbacks.RunOf(ctx); attempt < c.attempts && (run == nil || run.Stopped() == nil) {
 				continue
 			}
-			l := gapsKey.Of(ctx)
-			l.mu.Lock()
-			l.gaps = append(l.gaps, Gap{Agent: c.Name(), Attempts: attempt, Err: failure})
-			l.mu.Unlock()
+			gapsKey.Of(ctx).add(Gap{Agent: c.Name(), Attempts: attempt, Err: failure})
 			return
 		}
 	}

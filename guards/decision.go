@@ -46,30 +46,33 @@ type Decision struct {
 
 // Decisions returns what people decided in ctx's Run so far, in the order they did.
 func Decisions(ctx context.Context) []Decision {
-	return decisionsKey.Of(ctx).since(0)
+	return decisionsKey.Of(ctx).list()
 }
 
-var decisionsKey = callbacks.NewKey(func() *decisions { return &decisions{} })
+var decisionsKey = callbacks.NewKey(func() *records[Decision] { return &records[Decision]{} })
 
-type decisions struct {
+// records are a list that a Run keeps for its callers.
+type records[T any] struct {
 	mu  sync.Mutex
-	all []Decision
+	all []T
 }
 
-// since returns the decisions from the n-th on.
-func (d *decisions) since(n int) []Decision {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.Clone(d.all[n:])
+func (r *records[T]) add(v T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, v)
+}
+
+func (r *records[T]) list() []T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.all)
 }
 
 // settle records the decision and returns the refusal, or nil.
 func (d Decision) settle(ctx agent.Context, refusal *callbacks.Refusal) error {
 	d.Answered = time.Now()
-	all := decisionsKey.Of(ctx)
-	all.mu.Lock()
-	all.all = append(all.all, d)
-	all.mu.Unlock()
+	decisionsKey.Of(ctx).add(d)
 	journalledKey.Of(ctx).add(d.line)
 	if refusal == nil {
 		return nil

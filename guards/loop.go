@@ -79,7 +79,7 @@ func LoopWith(o LoopOptions) callbacks.Guard {
 	if o.Scope != ScopeAgent && o.Scope != ScopeRun {
 		errs = append(errs, fmt.Errorf("guards: Loop: Scope is %d, it must be ScopeAgent or ScopeRun", o.Scope))
 	}
-	l := &loop{o: o, key: callbacks.NewPlaceKey(newMadeCalls)}
+	l := &loop{o: o, key: callbacks.NewPlaceKey(newMadeCalls).Lasting()}
 	return callbacks.Guard{
 		Name: loopName,
 		Err:  errors.Join(errs...),
@@ -111,22 +111,21 @@ type loop struct {
 	key *callbacks.PlaceKey[*madeCalls]
 }
 
-// madeCalls are what one process knows of the calls in one invocation; the histories are in
-// the store.
+// madeCalls are what one process knows of one agent's calls; the history is in the store.
 type madeCalls struct {
 	mu    sync.Mutex
 	local *counters.Memory
 	next  int
 	// open are the ids of calls that have not come back, waiting those that wait for a
 	// person's approval and will come by again.
-	open    map[placedCall][]string
-	waiting map[placedCall]bool
+	open    map[toolCall][]string
+	waiting map[toolCall]bool
 }
 
 func newMadeCalls() *madeCalls {
 	return &madeCalls{
 		local: counters.NewMemoryWith(counters.MemoryOptions{TTL: -1}),
-		open:  make(map[placedCall][]string), waiting: make(map[placedCall]bool),
+		open:  make(map[toolCall][]string), waiting: make(map[toolCall]bool),
 	}
 }
 
@@ -136,16 +135,16 @@ const refusedCall = "refused"
 // check remembers a call and returns why it must not be made, or nil.
 func (l *loop) check(ctx agent.Context, name string, args map[string]any) error {
 	plain := contextOf(ctx)
-	c := placedCall{Place: callbacks.PlaceOf(ctx), toolCall: toolCall{tool: name}}
-	r := l.key.At(plain, c.Whole())
+	p, c := callbacks.PlaceOf(ctx), toolCall{tool: name}
+	r := l.key.At(plain, p)
 	if ctx != nil {
 		c.id = ctx.FunctionCallID()
 	}
-	id, again := r.begin(c)
+	id, again := r.begin(p, c)
 	if again {
 		return nil
 	}
-	store, key, err := l.history(plain, r, c.Place)
+	store, key, err := l.history(plain, r, p)
 	if err != nil {
 		return l.broken(plain, err)
 	}
@@ -225,7 +224,7 @@ func (l *loop) history(ctx context.Context, r *madeCalls, p callbacks.Place) (co
 }
 
 // begin gives a call an id; again says that it has one and was checked already.
-func (r *madeCalls) begin(c placedCall) (id string, again bool) {
+func (r *madeCalls) begin(p callbacks.Place, c toolCall) (id string, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.waiting[c] {
@@ -233,13 +232,13 @@ func (r *madeCalls) begin(c placedCall) (id string, again bool) {
 		return "", true
 	}
 	r.next++
-	id = fingerprint(c.Invocation, c.Branch, c.Agent, c.id, c.tool) + strconv.Itoa(r.next)
+	id = fingerprint(p.Invocation, p.Branch, p.Agent, c.id, c.tool) + strconv.Itoa(r.next)
 	r.open[c] = append(r.open[c], id)
 	return id, false
 }
 
 // end returns the id of an open call and forgets it; empty where there is none.
-func (r *madeCalls) end(c placedCall) string {
+func (r *madeCalls) end(c toolCall) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ids := r.open[c]
@@ -259,8 +258,7 @@ func (l *loop) observe(ctx context.Context, ev callbacks.Event) {
 	if ev.Step != callbacks.StepTool {
 		return
 	}
-	c := placedCall{ev.Place(), toolCall{ev.CallID, ev.Tool}}
-	r := l.key.At(ctx, c.Whole())
+	r, c := l.key.At(ctx, ev.Place()), toolCall{ev.CallID, ev.Tool}
 	if ev.Outcome == callbacks.OutcomePending {
 		if !ev.Called {
 			r.mu.Lock()
@@ -273,7 +271,7 @@ func (l *loop) observe(ctx context.Context, ev callbacks.Event) {
 	if id == "" {
 		return
 	}
-	if store, key, err := l.history(ctx, r, c.Place); err == nil {
+	if store, key, err := l.history(ctx, r, ev.Place()); err == nil {
 		_ = store.Settle(withoutCancel(ctx), key, id, fingerprint(ev.Result))
 	}
 }

@@ -51,7 +51,8 @@ type RouteOptions struct {
 	// Signature says what becomes of a thought signature of one model that goes to another:
 	// the bytes to send in its place, nil to drop it. Nil, the function, sends it as it is.
 	// Gemini 3 refuses calls of its current turn that carry none; Google documents the
-	// value "skip_thought_signature_validator" for calls that another model made.
+	// value "skip_thought_signature_validator" for calls that another model made. Of the
+	// signatures of a Run the newest 1,024 are known; an older one is sent as it is.
 	Signature func(from, to string, signature []byte) []byte
 }
 

@@ -170,20 +170,42 @@ func (r *route) remember(ctx context.Context, name string, resp *model.LLMRespon
 	s := r.key.Of(ctx)
 	for _, p := range resp.Content.Parts {
 		if p != nil && len(p.ThoughtSignature) > 0 {
-			s.mu.Lock()
-			s.by[sha256.Sum256(p.ThoughtSignature)] = name
-			s.mu.Unlock()
+			s.add(p.ThoughtSignature, name)
 		}
 	}
 }
 
-// signatures are the thought signatures of one Run and the models they are of.
+// signatures are the newest thought signatures of one Run and the models they are of. They
+// outlive an invocation: the history of a further turn carries them.
 type signatures struct {
-	mu sync.Mutex
-	by map[[sha256.Size]byte]string
+	mu         sync.Mutex
+	by, before map[[sha256.Size]byte]string
 }
 
+// mostSignatures is how many a Run remembers at least, and twice as many at most.
+const mostSignatures = 1024
+
 func newSignatures() *signatures { return &signatures{by: make(map[[sha256.Size]byte]string)} }
+
+func (s *signatures) add(signature []byte, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.by) >= mostSignatures {
+		s.by, s.before = make(map[[sha256.Size]byte]string), s.by
+	}
+	s.by[sha256.Sum256(signature)] = name
+}
+
+// modelOf returns the model that a signature is of; empty where that is not known.
+func (s *signatures) modelOf(signature []byte) string {
+	sum := sha256.Sum256(signature)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if name, ok := s.by[sum]; ok {
+		return name
+	}
+	return s.before[sum]
+}
 
 // translate replaces the signatures of other models. Contents without any are shared.
 func (s *signatures) translate(contents []*genai.Content, to string, f func(from, to string, signature []byte) []byte) []*genai.Content {
@@ -197,9 +219,7 @@ func (s *signatures) translate(contents []*genai.Content, to string, f func(from
 			if p == nil || len(p.ThoughtSignature) == 0 {
 				continue
 			}
-			s.mu.Lock()
-			from := s.by[sha256.Sum256(p.ThoughtSignature)]
-			s.mu.Unlock()
+			from := s.modelOf(p.ThoughtSignature)
 			if from == "" || from == to {
 				continue
 			}

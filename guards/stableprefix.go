@@ -6,7 +6,6 @@ package guards
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -68,7 +67,7 @@ func StablePrefixWith(o StablePrefixOptions) callbacks.Guard {
 		Name: "stable_prefix",
 		BeforeModel: func(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
 			plain, p := contextOf(ctx), callbacks.PlaceOf(ctx)
-			if c, changed := promptsKey.At(plain, p.Whole()).compare(p, prefixOf(req.Config)); changed {
+			if c, changed := promptsKey.At(plain, p).compare(p, prefixOf(req.Config)); changed {
 				prefixChangesKey.Of(plain).add(c)
 				journalledKey.Of(plain).add(c.line)
 				if o.OnChange != nil {
@@ -85,31 +84,14 @@ func StablePrefixWith(o StablePrefixOptions) callbacks.Guard {
 func PrefixChanges(ctx context.Context) []PrefixChange { return prefixChangesKey.Of(ctx).list() }
 
 var (
-	prefixChangesKey = callbacks.NewKey(func() *prefixChanges { return &prefixChanges{} })
-	promptsKey       = callbacks.NewPlaceKey(func() *prompts { return &prompts{at: make(map[callbacks.Place]*prefix)} })
+	prefixChangesKey = callbacks.NewKey(func() *records[PrefixChange] { return &records[PrefixChange]{} })
+	promptsKey       = callbacks.NewPlaceKey(func() *prompts { return &prompts{} }).Lasting()
 )
 
-type prefixChanges struct {
-	mu  sync.Mutex
-	all []PrefixChange
-}
-
-func (p *prefixChanges) add(c PrefixChange) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.all = append(p.all, c)
-}
-
-func (p *prefixChanges) list() []PrefixChange {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Clone(p.all)
-}
-
-// prompts are the last ones of the agents of one invocation: a loop runs them again.
+// prompts are those of one agent.
 type prompts struct {
-	mu sync.Mutex
-	at map[callbacks.Place]*prefix
+	mu   sync.Mutex
+	last *prefix
 }
 
 type prefix struct {
@@ -164,8 +146,8 @@ func encoded(v any) string {
 func (p *prompts) compare(at callbacks.Place, now *prefix) (c PrefixChange, changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	before := p.at[at]
-	p.at[at] = now
+	before := p.last
+	p.last = now
 	if now.calls = 1; before == nil {
 		return c, false
 	}

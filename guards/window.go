@@ -87,7 +87,7 @@ func WindowWith(o WindowOptions) callbacks.Guard {
 	if o.SummaryTokens == 0 {
 		o.SummaryTokens = DefaultSummaryTokens
 	}
-	w := &window{o: o, key: callbacks.NewPlaceKey(func() *windowStates { return &windowStates{at: make(map[callbacks.Place]windowState)} })}
+	w := &window{o: o, key: callbacks.NewPlaceKey(func() *windowAt { return &windowAt{} }).Lasting()}
 	g := callbacks.Guard{
 		Name:        windowName,
 		BeforeModel: w.before,
@@ -122,14 +122,14 @@ func (o WindowOptions) check() error {
 
 type window struct {
 	o   WindowOptions
-	key *callbacks.PlaceKey[*windowStates]
+	key *callbacks.PlaceKey[*windowAt]
 }
 
-// windowStates is what the window knows of the agents of one invocation: those that a loop
-// runs again have their history behind them.
-type windowStates struct {
-	mu sync.Mutex
-	at map[callbacks.Place]windowState
+// windowAt is what the window knows of one agent: one that a loop runs again has its history
+// behind it.
+type windowAt struct {
+	mu    sync.Mutex
+	state windowState
 }
 
 type windowState struct {
@@ -147,24 +147,22 @@ type windowState struct {
 	summaryAt int
 }
 
-func (r *windowStates) get(p callbacks.Place) windowState {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.at[p]
+func (w *windowAt) get() windowState {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.state
 }
 
-func (r *windowStates) update(p callbacks.Place, f func(*windowState)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	st := r.at[p]
-	f(&st)
-	r.at[p] = st
+func (w *windowAt) update(f func(*windowState)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f(&w.state)
 }
 
 func (w *window) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
-	plain, p := contextOf(ctx), callbacks.PlaceOf(ctx)
-	states := w.key.At(plain, p.Whole())
-	st := states.get(p)
+	plain := contextOf(ctx)
+	at := w.key.At(plain, callbacks.PlaceOf(ctx))
+	st := at.get()
 	var question *genai.Content
 	if ctx != nil {
 		question = ctx.UserContent()
@@ -175,7 +173,7 @@ func (w *window) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMRes
 	cut = min(cut, max(0, len(h.turns)-1))
 	kept, pinned := h.from(cut)
 	req.Contents = whole(plain, kept)
-	states.update(p, func(st *windowState) {
+	at.update(func(st *windowState) {
 		st.sent = estimate(req.Contents...)
 		switch {
 		case cut == 0:
@@ -244,8 +242,7 @@ func (w *window) after(ctx agent.Context, resp *model.LLMResponse, _ error) (*mo
 	if resp == nil || resp.Partial || resp.UsageMetadata == nil || resp.UsageMetadata.PromptTokenCount <= 0 {
 		return nil, nil
 	}
-	p := callbacks.PlaceOf(ctx)
-	w.key.At(contextOf(ctx), p.Whole()).update(p, func(st *windowState) {
+	w.key.At(contextOf(ctx), callbacks.PlaceOf(ctx)).update(func(st *windowState) {
 		st.prompt, st.estimated = int64(resp.UsageMetadata.PromptTokenCount), st.sent
 	})
 	return nil, nil

@@ -31,12 +31,11 @@ type summarisedModel struct {
 func (m *summarisedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		cs, _ := callbacks.CurrentStep(ctx)
-		p := cs.Place()
-		states := m.w.key.At(ctx, p.Whole())
-		st := states.get(p)
-		if len(st.cutOff) > 0 && !lastCall(ctx, p) {
+		at := m.w.key.At(ctx, cs.Place())
+		st := at.get()
+		if len(st.cutOff) > 0 && !lastCall(ctx, cs.Place()) {
 			summary := m.summarise(ctx, st)
-			states.update(p, func(now *windowState) {
+			at.update(func(now *windowState) {
 				now.cutOff = nil
 				if summary != "" {
 					now.summary = summary
