@@ -35,7 +35,7 @@ those of the last batch; where others wrote them, or DIR is the folder of one su
 batch is refused.
 
 Each run is kept in its dossier while it goes on. Run again, the batch goes on where it was
-interrupted: whole reports of the same day stay, and runs that a limit, a dead model or a
+interrupted, and index.html and summary.csv list what was not begun: whole reports of the same day stay, and runs that a limit, a dead model or a
 crash stopped are resumed at no cost for what was answered before; so does "duediligence
 resume DIR/NUMBER" with one of them. The budgets of the flags hold for each supplier, over
 all its attempts. With another model or source, a run that was stopped stays as it is and
@@ -109,8 +109,12 @@ func (f *flags) batch(ctx context.Context, file string, jobs int, columns []stri
 			p.line("%s", text.Get(lang, text.CmdBatchRow, r.Number, r.Query, rowText(lang, r, p.color)))
 		},
 	})
-	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, text.Get(lang, text.CmdBatchInterrupted, sum.Done+sum.Partial)}
+	if ctx.Err() != nil && err != nil {
+		if !errors.Is(err, context.Canceled) { // the overview could not be written
+			return &exitError{exitInterrupted, err.Error()}
+		}
+		begun, finished := sum.Begun()
+		return &exitError{exitInterrupted, text.Get(lang, text.CmdBatchInterrupted, begun, finished, sum.NotBegun, f.out)}
 	}
 	var refused *batch.InputError
 	if errors.As(err, &refused) {

@@ -168,14 +168,18 @@ func TestABatchIsInterruptedAtALongLine(t *testing.T) {
 		return true
 	})
 	long := strings.Repeat("x", 70<<10)
-	list := suppliers(t, "name", "Transports Kervalec", long, long, long, "Conserverie des Embruns")
-	cmd, out := start(t, "batch", list, "-o", t.TempDir(), "-j", "1", "--model", "gemini-2.5-flash", "--base-url", s.URL)
+	list, dir := suppliers(t, "name", "Transports Kervalec", long, long, long, "Conserverie des Embruns"), t.TempDir()
+	cmd, out := start(t, "batch", list, "-o", dir, "-j", "1", "--model", "gemini-2.5-flash", "--base-url", s.URL)
 	<-reached
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	_ = cmd.Wait()
 	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), out)
 	require.NotContains(t, out.String(), "panic")
-	require.Contains(t, out.String(), "Interrupted after 0 suppliers")
+	require.Contains(t, out.String(), "Interrupted: 1 begun, 0 finished, 1 not begun; "+dir+"/index.html")
+	require.Equal(t, "interrupted", summaryOf(t, dir, "status")["999991011"])
+	require.Equal(t, "999991011", summaryOf(t, dir, "folder")["999991011"])
+	require.DirExists(t, filepath.Join(dir, "999991011"))
+	require.Contains(t, file(t, dir, runpage.IndexFile), "Interrupted: 1 begun, 0 finished, 1 not begun.")
 }
 
 // A row is checked as a single run is: a number that belongs to another name is refused.

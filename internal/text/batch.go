@@ -35,6 +35,9 @@ const (
 	BatchNoReport    Key = "batch.no_report"
 	BatchNextMend    Key = "batch.next.mend"
 	BatchNextAgain   Key = "batch.next.again"
+	BatchNextResume  Key = "batch.next.resume"
+
+	OverviewInterrupted Key = "overview.interrupted"
 
 	// Colon stands between a thing and what is said of it.
 	Colon Key = "batch.colon"
@@ -75,11 +78,15 @@ var batchCatalogue = map[Key]entry{
 
 	Colon: {": ", " : "},
 
+	BatchNextResume:     {"Run the batch again: it goes on with the run in %s.", "Relancer le lot : il reprend l'exécution dans %s."},
+	OverviewInterrupted: {"Interrupted: %d begun, %d finished, %d not begun. Run the same batch again to go on.", "Interrompu : %d commencés, %d terminés, %d non commencés. Relancer le même lot pour continuer."},
+
 	// Why a row has no report, beside the statuses of runs.
 	"run.refused":     {"refused", "refusé"},
 	"run.not_found":   {"not found", "introuvable"},
 	"run.unavailable": {"unavailable", "indisponible"},
 	"run.ambiguous":   {"ambiguous", "ambigu"},
+	"run.not_begun":   {"not begun", "non commencé"},
 	"run.unreadable":  {"unreadable", "illisible"},
 
 	"overview.row": {"row", "ligne"},

@@ -86,7 +86,7 @@ var commandCatalogue = map[Key]entry{
 	CmdBatchRow:         {"  row %d: %s: %s", "  ligne %d : %s : %s"},
 	CmdBatchSummary:     {"Batch done: %d researched, %d partial, %d kept from before, %d repeated, %d without a report. Summary in %s/index.html and summary.csv", "Lot terminé : %d complets, %d partiels, %d conservés, %d en double, %d sans rapport. Synthèse dans %s/index.html et summary.csv"},
 	CmdBatchAgain:       {"Run the same batch again to go on with the partial ones, with a higher limit where one ran out; what was answered before costs nothing again.", "Relancer le même lot pour reprendre les partiels, avec un plafond plus haut si l'un est épuisé ; ce qui a déjà été répondu ne coûte rien de plus."},
-	CmdBatchInterrupted: {"Interrupted after %d suppliers; run the same command again to go on.", "Interrompu après %d fournisseurs ; relancer la même commande pour continuer."},
+	CmdBatchInterrupted: {"Interrupted: %d begun, %d finished, %d not begun; %s/index.html and summary.csv list them. Run the same command again to go on.", "Interrompu : %d commencés, %d terminés, %d non commencés ; %s/index.html et summary.csv en donnent la liste. Relancer la même commande pour continuer."},
 	CmdServed:           {"Model asked: %s, served: %s.", "Modèle demandé : %s, servi : %s."},
 	CmdNone:             {"none", "aucun"},
 	CmdNotCached:        {"The cache does not work; the report is not affected: %v", "Le cache ne fonctionne pas ; le rapport n'en dépend pas : %v"},

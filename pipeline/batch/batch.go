@@ -98,15 +98,23 @@ const (
 	ResultFailed   Result = "failed"
 )
 
-// Summary counts rows by result.
-type Summary struct{ Done, Partial, Kept, Repeated, Failed int }
+// Summary counts rows by result. Of a batch that was interrupted, Interrupted are the rows
+// whose run was begun and goes on with the next batch, NotBegun those that have no run.
+type Summary struct{ Done, Partial, Kept, Repeated, Failed, Interrupted, NotBegun int }
+
+// Begun counts the runs that the batch began or went on with, and those of them that ended
+// as they should.
+func (s Summary) Begun() (begun, finished int) { return s.Done + s.Partial + s.Interrupted, s.Done }
 
 // Run researches every row that r holds: a table of separated values (RFC 4180), in
 // UTF-8, UTF-16 or Windows-1252, with comma, semicolon or tab. A row that can't be
 // researched is counted and listed in the summary; only what concerns all rows, a folder
 // that can't be written say, is an error: an [*InputError] where the file is at fault, a
 // [*FolderError] where Options.Dir holds what a batch does not replace.
-// After a cancelled context the summary is not written.
+// After a cancelled context no further row is researched, the rest of the file is read, and
+// summary.csv and index.html are written all the same: a row whose run was begun has the
+// status "interrupted" and the folder of that run, any other "not_begun". Options.Done is not
+// called for those. The error is that of the context.
 func Run(ctx context.Context, r io.Reader, o Options) (Summary, error) {
 	if o.Dir == "" {
 		return Summary{}, errors.New("batch: no folder")
@@ -150,7 +158,7 @@ func Run(ctx context.Context, r io.Reader, o Options) (Summary, error) {
 	g.SetLimit(o.Jobs)
 	var reading error
 	for row, err := range t.rows() {
-		if gctx.Err() != nil {
+		if gctx.Err() != nil && ctx.Err() == nil { // a row stopped the batch
 			break
 		}
 		if err != nil {
@@ -169,10 +177,10 @@ func Run(ctx context.Context, r io.Reader, o Options) (Summary, error) {
 	if err := errors.Join(g.Wait(), reading); err != nil {
 		return b.sum, err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := b.finish(t.columns.header); err != nil {
 		return b.sum, err
 	}
-	return b.sum, b.finish(t.columns.header)
+	return b.sum, ctx.Err()
 }
 
 // inLanguage gives a reason its words.
@@ -198,8 +206,8 @@ type batch struct {
 func (b *batch) row(ctx context.Context, in input) error {
 	row := Row{Number: in.number, Query: in.shown, Result: ResultFailed}
 	cells, err := b.research(ctx, in, &row)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err != nil && in.err == nil && ctx.Err() != nil {
+		return b.interrupted(in, err)
 	}
 	line := line{number: row.Number, input: in.cells}
 	if err != nil {
@@ -212,6 +220,42 @@ func (b *batch) row(ctx context.Context, in input) error {
 	row.Status, row.Rating, row.Tone = line.cells[columnStatus], risk.Rating(line.cells[columnRating]), line.cells[columnTone]
 	row.Next, row.Why = line.cells[columnNext], line.cells[columnWhy]
 	return b.end(row, line)
+}
+
+// A begunError is about a run that was begun and came to no report.
+type begunError struct {
+	subject supplier.Subject
+	folder  string // of its dossier, empty where the run is not kept
+	err     error
+}
+
+func (e *begunError) Error() string { return e.err.Error() }
+
+func (e *begunError) Unwrap() error { return e.err }
+
+// interrupted keeps a row that the end of the batch came before.
+func (b *batch) interrupted(in input, err error) error {
+	l := line{number: in.number, input: in.cells}
+	begun, ok := errors.AsType[*begunError](err)
+	if ok {
+		next := text.Get(b.lang, text.BatchNextAgain)
+		if begun.folder != "" {
+			next = text.Get(b.lang, text.BatchNextResume, begun.folder)
+		}
+		s := begun.subject
+		l.folder, l.cells = begun.folder, noReport(s.LegalName, statusInterrupted, next)
+		l.cells[columnSIREN], l.cells[columnLEI], l.cells[columnVAT] = s.SIREN, s.LEI, s.VAT
+	} else {
+		l.cells = noReport(in.shown, statusNotBegun, text.Get(b.lang, text.BatchNextAgain))
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if ok {
+		b.sum.Interrupted++
+	} else {
+		b.sum.NotBegun++
+	}
+	return b.spool.add(l)
 }
 
 // why says in words why a row has no report.
@@ -264,15 +308,21 @@ func (b *batch) research(ctx context.Context, in input, row *Row) ([]string, err
 	if in.err != nil {
 		return nil, in.err
 	}
-	ctx, cancel := context.WithTimeout(ctx, b.o.Timeout)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	limited, cancel := context.WithTimeout(ctx, b.o.Timeout)
 	defer cancel()
-	subject, err := b.resolve(ctx, in.query)
+	subject, err := b.resolve(limited, in.query)
 	if err != nil {
 		return nil, err
 	}
 	name := folderName(subject.SIREN, subject.LEI, subject.VAT)
-	release := b.claim(ctx, name)
+	release := b.claim(limited, name)
 	defer release()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if folder, cells, ok := b.seen.find(name); ok {
 		cells[columnCost] = "" // the other row says what was spent
 		row.Result, row.Folder = ResultRepeated, folder
@@ -282,19 +332,27 @@ func (b *batch) research(ctx context.Context, in input, row *Row) ([]string, err
 	dir, cells, kept := b.keptReport(home, subject)
 	result := ResultKept
 	if !kept {
-		if dir, cells, err = b.run(ctx, subject, in.shown, home); err != nil {
+		if dir, cells, err = b.run(limited, subject, in.shown, home); err != nil {
+			if e, ok := errors.AsType[*begunError](err); ok && b.o.Keep != nil {
+				e.folder = folderIn(name, dir, home)
+			}
 			return nil, err
 		}
 		if result = ResultDone; !whole(cells) {
 			result = ResultPartial
 		}
 	}
-	row.Result, row.Folder = result, name
-	if dir != home {
-		row.Folder = path.Join(name, filepath.Base(dir))
-	}
+	row.Result, row.Folder = result, folderIn(name, dir, home)
 	b.seen.add(name, row.Folder, cells)
 	return cells, nil
+}
+
+// folderIn is the folder dir of a dossier in the home of a supplier, from the batch's.
+func folderIn(name, dir, home string) string {
+	if dir == home {
+		return name
+	}
+	return path.Join(name, filepath.Base(dir))
 }
 
 // folderName is the folder of a supplier: the first of its numbers that is known.
@@ -371,7 +429,7 @@ func (b *batch) run(ctx context.Context, subject supplier.Subject, query, home s
 	}
 	out, err := p.Run(ctx, subject, query)
 	if err != nil {
-		return "", nil, err
+		return k.dir, nil, &begunError{subject: subject, err: err}
 	}
 	cells, err = k.write(out, b.lang)
 	return k.dir, cells, err

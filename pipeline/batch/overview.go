@@ -31,8 +31,10 @@ type overview struct {
 	Count   string
 	More    string
 	Partial string
-	Rows    []overviewRow
-	t       text.Lang
+	// Interrupted says what is missing, and is empty where nothing is.
+	Interrupted string
+	Rows        []overviewRow
+	t           text.Lang
 }
 
 type overviewRow struct {
@@ -52,7 +54,7 @@ func (b *batch) writeOverview(s *spool) error {
 		if l.sameAs > 0 || l.cells[columnStatus] == statusBlank {
 			return nil
 		}
-		if l.folder != "" && !whole(l.cells) {
+		if l.cells[columnRating] != "" && !whole(l.cells) {
 			partial++
 		}
 		if n++; n <= maxOverview {
@@ -64,6 +66,9 @@ func (b *batch) writeOverview(s *spool) error {
 		return fmt.Errorf("batch: the overview: %w", err)
 	}
 	o.Count = text.Get(b.lang, text.OverviewCount, n)
+	if begun, finished := b.sum.Begun(); b.sum.Interrupted+b.sum.NotBegun > 0 {
+		o.Interrupted = text.Get(b.lang, text.OverviewInterrupted, begun, finished, b.sum.NotBegun)
+	}
 	if partial > 0 {
 		o.Partial = text.Get(b.lang, text.OverviewPartial, partial)
 	}
@@ -84,6 +89,9 @@ func overviewOf(dir string, l line, lang text.Lang) overviewRow {
 		Rating: report.RatingText(report.Lang(lang), row[columnRating]), Class: row[columnRating], Tone: cmp.Or(row[columnTone], "open"),
 		Why: cmp.Or(row[columnError], row[columnWhy]), Next: row[columnNext],
 		Status: text.Get(lang, text.Key("run."+row[columnStatus])), Score: row[columnScore], Cost: row[columnCost],
+	}
+	if rank(l) >= len(ranks) {
+		o.Class = "PENDING"
 	}
 	if o.Rating == "" {
 		o.Rating = text.Get(lang, text.BatchNoReport)

@@ -4,12 +4,14 @@
 package batch_test
 
 import (
+	"context"
 	"html"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,6 +19,7 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/batch"
 	"github.com/gardefou/gardefou/pipeline/report"
+	"github.com/gardefou/gardefou/pipeline/sources"
 )
 
 // overviewRows are the cells of the overview's table, its header first.
@@ -101,5 +104,57 @@ func TestTheOverviewHasTheColoursOfReports(t *testing.T) {
 	}
 	for _, tone := range []string{"low", "medium", "high", "critical", "stop", "open"} {
 		require.Equal(t, colour(string(report.AnswerStyle), `\.answer\.`+tone), colour(page, `\.rating\.`+tone), tone)
+	}
+}
+
+// A batch that is interrupted leaves an overview and a summary that say which runs were begun,
+// where they are kept, and which rows have none; the next batch goes on with them.
+func TestAnInterruptedBatchLeavesAnOverview(t *testing.T) {
+	const list = "name\nTransports Kervalec\n\nZorglub\nBâtisseurs du Menhir\n\"open\n"
+	for name, keep := range map[string]bool{"kept": true, "not kept": false} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			q := question{Day: sources.SampleDate}
+			o := q.ask(t, dir, sources.Options{})
+			o.Jobs = 1
+			o.Pipeline.Model = brittle{calls: new(atomic.Int64), failAt: 4, end: cancel}
+			folder := "999991011"
+			if !keep {
+				o.Keep, folder = nil, ""
+			}
+			got, err := batch.Run(ctx, strings.NewReader(list), o)
+			require.ErrorIs(t, err, context.Canceled)
+			require.Equal(t, batch.Summary{Interrupted: 1, NotBegun: 2, Failed: 1}, got)
+			var statuses []string
+			rows := summary(t, dir)
+			for _, row := range rows {
+				statuses = append(statuses, row["status"])
+			}
+			require.Equal(t, []string{"interrupted", "blank", "not_begun", "not_begun", "unreadable"}, statuses)
+			require.Equal(t, folder, rows[0]["folder"])
+			require.Equal(t, "Bâtisseurs du Menhir", rows[3]["name"])
+			table, page := overviewRows(t, dir)
+			require.Contains(t, page, "Interrupted: 1 begun, 0 finished, 2 not begun.")
+			require.NotContains(t, page, "partial")
+			require.Len(t, table, 5)
+			require.Equal(t, []string{"unreadable", "interrupted", "not begun", "not begun"}, []string{table[1][4], table[2][4], table[3][4], table[4][4]})
+			require.Contains(t, table[2][1], "999991011")
+			if keep {
+				require.Equal(t, "Run the batch again: it goes on with the run in 999991011.", table[2][3])
+				require.Equal(t, table[2][3], rows[0]["next_step"])
+			}
+			left, err := filepath.Glob(filepath.Join(dir, ".*"))
+			require.NoError(t, err)
+			require.Empty(t, left)
+
+			got, err = batch.Run(t.Context(), strings.NewReader(list), q.ask(t, dir, sources.Options{}))
+			require.NoError(t, err)
+			require.Equal(t, batch.Summary{Done: 2, Failed: 2}, got)
+			_, page = overviewRows(t, dir)
+			require.NotContains(t, page, "Interrupted")
+			require.Equal(t, "999991011", summary(t, dir)[0]["folder"])
+		})
 	}
 }

@@ -23,7 +23,7 @@ import (
 type line struct {
 	number int
 	sameAs int    // the first row that means the same supplier; 0 for itself
-	folder string // empty without a report
+	folder string // of the dossier, empty where there is none
 	cells  []string
 	input  []string
 }
@@ -204,9 +204,21 @@ var ranks = []string{
 	string(risk.RatingMedium), string(risk.RatingLow),
 }
 
+// rank is a line's place among the ranks. What an interrupted batch left comes last.
+func rank(l line) int {
+	switch l.cells[columnStatus] {
+	case statusNotBegun:
+		return len(ranks) + 1
+	case statusInterrupted:
+		return len(ranks)
+	default:
+		return slices.Index(ranks, l.cells[columnRating])
+	}
+}
+
 func byGravity(a, b line) int {
 	return cmp.Or(
-		cmp.Compare(slices.Index(ranks, a.cells[columnRating]), slices.Index(ranks, b.cells[columnRating])),
+		cmp.Compare(rank(a), rank(b)),
 		cmp.Compare(score(b.cells), score(a.cells)),
 		cmp.Compare(a.cells[columnName], b.cells[columnName]),
 		byNumber(a, b),

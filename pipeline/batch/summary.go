@@ -43,10 +43,12 @@ var (
 
 // Statuses of a row that has no report, beside those of [supplier.Status].
 const (
-	statusBlank      = "blank"
-	statusUnreadable = "unreadable"
-	statusAmbiguous  = "ambiguous"
-	statusFailed     = "failed"
+	statusBlank       = "blank"
+	statusInterrupted = "interrupted"
+	statusNotBegun    = "not_begun"
+	statusUnreadable  = "unreadable"
+	statusAmbiguous   = "ambiguous"
+	statusFailed      = "failed"
 )
 
 // failure are the cells of a row that has no report.
