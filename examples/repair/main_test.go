@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,7 +71,7 @@ func (s *session) run(t *testing.T, llm model.LLM) string {
 
 func (s *session) file(t *testing.T, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(s.at(name))
+	content, err := os.ReadFile(s.At(name))
 	require.NoError(t, err)
 	return string(content)
 }
@@ -226,7 +227,7 @@ func TestAnotherSpellingOfAnArgumentIsRefused(t *testing.T) {
 
 func (s *session) points(t *testing.T) []string {
 	t.Helper()
-	points, err := filepath.Glob(s.at("points/*"))
+	points, err := filepath.Glob(s.At("points/*"))
 	require.NoError(t, err)
 	return points
 }
@@ -240,9 +241,9 @@ func run(t *testing.T, tl tool.Tool, args map[string]any) (map[string]any, error
 
 func TestNoToolLeavesTheRepository(t *testing.T) {
 	s := opened(t)
-	outside := filepath.Join(s.at(""), "secret.txt")
+	outside := filepath.Join(s.At(""), "secret.txt")
 	require.NoError(t, os.WriteFile(outside, []byte("secret"), 0o600))
-	require.NoError(t, os.Symlink(outside, s.at("repository/link.go")))
+	require.NoError(t, os.Symlink(outside, s.At("repository/link.go")))
 	for _, path := range []string{"../secret.txt", outside, "link.go", "a/../../secret.txt"} {
 		got, err := run(t, s.tools()[1], map[string]any{"Path": path})
 		require.Error(t, err, path)
@@ -312,7 +313,7 @@ func TestThinkingCountsTowardsTheTokens(t *testing.T) {
 
 func TestAResultHasAtMost4000Characters(t *testing.T) {
 	s := opened(t)
-	require.NoError(t, os.WriteFile(s.at("repository/long.go"), bytes.Repeat([]byte("// long\n"), 10_000), 0o600))
+	require.NoError(t, os.WriteFile(s.At("repository/long.go"), bytes.Repeat([]byte("// long\n"), 10_000), 0o600))
 	llm := script(read("long.go"), callbackstest.Say("Long."))
 	s.run(t, llm)
 	raw, err := json.Marshal(results(last(llm))[0])
@@ -351,18 +352,133 @@ func TestEachWriteHasARestorePointToGoBackTo(t *testing.T) {
 	before := opened.file(t, "repository/sum.go")
 	out := s.run(t, script(write("sum.go", first), write("sum.go", second), callbackstest.Say("Done.")))
 	require.Len(t, s.points(t), 2)
-	for _, want := range []string{first, before} {
-		_, undo, _ := strings.Cut(out, "undo        ")
-		require.NoError(t, exec.CommandContext(t.Context(), "sh", "-c", undo).Run())
-		assert.Equal(t, want, s.file(t, "repository/sum.go"))
+	undo := undoOf(t, out)
+	require.NoError(t, exec.CommandContext(t.Context(), "sh", "-c", undo).Run())
+	assert.Equal(t, first, s.file(t, "repository/sum.go"))
+	assert.Equal(t, second, s.file(t, "undone-"+s.Point+"/sum.go"), "what is undone is kept")
+	assert.Len(t, s.points(t), 1)
+
+	require.Error(t, exec.CommandContext(t.Context(), "sh", "-c", undo).Run(), "the same line once more does nothing")
+	assert.Equal(t, first, s.file(t, "repository/sum.go"))
+	assert.Equal(t, second, s.file(t, "undone-"+s.Point+"/sum.go"))
+
+	undo = undoOf(t, s.run(t, script(callbackstest.Say("Nothing to do.")))) // one point is left
+	require.NoError(t, exec.CommandContext(t.Context(), "sh", "-c", undo).Run())
+	assert.Equal(t, before, s.file(t, "repository/sum.go"))
+	assert.NotContains(t, s.run(t, script(callbackstest.Say("Nothing to do."))), "undo", "no point is left")
+}
+
+func undoOf(t *testing.T, out string) string {
+	t.Helper()
+	_, undo, found := strings.Cut(out, "undo        ")
+	require.True(t, found, out)
+	require.NotContains(t, undo, "rm ")
+	return undo
+}
+
+// Whatever the folder is called, a session that wrote nothing has no line that undoes, and one
+// that wrote has one that loses nothing.
+func TestUndoLosesNothing(t *testing.T) {
+	for _, writes := range []bool{false, true} {
+		s := newSession(t)
+		s.Dir = filepath.Join(s.Dir, "it's a `$(folder)`")
+		turns := []callbackstest.Turn{callbackstest.Say("Done.")}
+		if writes {
+			turns = append([]callbackstest.Turn{write("sum.go", "package figures\n")}, turns...)
+		}
+		out := s.run(t, script(turns...))
+		if !writes {
+			require.NotContains(t, out, "undo")
+			require.NotContains(t, out, "rm -r repository")
+			continue
+		}
+		require.NoError(t, exec.CommandContext(t.Context(), "sh", "-c", undoOf(t, out)).Run())
+		assert.Contains(t, s.file(t, "repository/sum.go"), "func Sum")
+		assert.Equal(t, "package figures\n", s.file(t, "undone-"+s.Point+"/sum.go"))
 	}
-	assert.Error(t, exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(out[strings.Index(out, "undo  ")+12:], "rm -r repository", "true")).Run(), "nothing is left to go back to")
+}
+
+// The line that goes on names the model and its server; another model is refused.
+func TestASessionGoesOnWithItsModel(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", standin.Key)
+	server := standin.OpenAI(t, offline(4), func(n int, w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+		if n == 1 {
+			_, _ = w.Write([]byte(`{"hello": "world"}`)) // another protocol
+		}
+		return n == 1
+	})
+	var out bytes.Buffer
+	dir := t.TempDir()
+	flags := []string{"--model", "openai:gpt-5-mini", "--base-url", server.URL}
+	require.ErrorContains(t, command(t.Context(), append([]string{"--dir", dir}, flags...), &out), "session 1 is not mended: failed, 4 tests fail")
+	goOn := fmt.Sprintf("go on       go run ./examples/repair --dir '%s' --model 'openai:gpt-5-mini' --base-url '%s'\n", dir, server.URL)
+	assert.Contains(t, out.String(), goOn)
+	assert.NotContains(t, out.String(), "gemini")
+
+	calls := len(server.Bodies())
+	err := command(t.Context(), []string{"--dir", dir}, &out)
+	require.ErrorContains(t, err, "is one with --model openai:gpt-5-mini, not offline")
+	require.Len(t, server.Bodies(), calls)
+	assert.Contains(t, repairIn(t, dir, flags...), "after       6 passed\n")
+
+	offlineDir := t.TempDir()
+	repairIn(t, offlineDir)
+	err = command(t.Context(), append([]string{"--dir", offlineDir}, flags...), &out)
+	require.ErrorContains(t, err, "is one with --model offline, not openai:gpt-5-mini")
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv("REPAIR_MAIN") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// exit runs the program in a process of its own.
+func exit(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "REPAIR_MAIN=1")
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run() // the code says it
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+func TestTheExitCodeSaysWhetherTheTestsPass(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", standin.Key)
+	wrong := standin.OpenAI(t, offline(4), func(_ int, w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+		_, _ = w.Write([]byte(`{"hello": "world"}`))
+		return true
+	})
+	code, out, stderr := exit(t, "--dir", t.TempDir(), "--model", "openai:gpt-5-mini", "--base-url", wrong.URL)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, `"openai: call failed: `)
+	assert.Contains(t, stderr, "session 1 is not mended: failed, 4 tests fail")
+	code, _, stderr = exit(t, "--dir", t.TempDir(), "--turns", "3")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "calls_exhausted")
+	for _, args := range [][]string{{"bogus"}, {"--turns", "3", "bogus"}, {"--bogus"}, {"--runs", "0"}} {
+		dir := t.TempDir()
+		code, _, stderr = exit(t, append([]string{"--dir", dir}, args...)...)
+		assert.Equal(t, 2, code, args)
+		assert.Contains(t, stderr, "see --help")
+		made, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Empty(t, made)
+	}
+	code, out, _ = exit(t, "--help")
+	assert.Equal(t, 0, code)
+	assert.Contains(t, out, "-base-url")
+	code, _, stderr = exit(t, "--dir", t.TempDir())
+	assert.Equal(t, 0, code, stderr)
 }
 
 func TestNoRestorePointNoWrite(t *testing.T) {
 	s := opened(t)
 	before := s.file(t, "repository/sum.go")
-	require.NoError(t, os.WriteFile(s.at("points"), nil, 0o600)) // in its way
+	require.NoError(t, os.WriteFile(s.At("points"), nil, 0o600)) // in its way
 	llm := script(write("sum.go", "package figures"), callbackstest.Say("So be it."))
 	s.run(t, llm)
 	assert.Contains(t, results(last(llm))[0], "error")
@@ -371,9 +487,10 @@ func TestNoRestorePointNoWrite(t *testing.T) {
 
 func TestAStoppedSessionGoesOn(t *testing.T) {
 	dir := t.TempDir()
-	out := repairIn(t, dir, "--turns", "3")
-	assert.Contains(t, out, "status      calls_exhausted (calls: 3/3)\n")
-	out = repairIn(t, dir)
+	var stopped bytes.Buffer
+	require.ErrorContains(t, command(t.Context(), []string{"--dir", dir, "--turns", "3"}, &stopped), "calls_exhausted")
+	assert.Contains(t, stopped.String(), "status      calls_exhausted (calls: 3/3)\n")
+	out := repairIn(t, dir)
 	assert.Contains(t, out, "after       6 passed\n")
 	assert.Contains(t, out, "status      done\n")
 
@@ -433,7 +550,7 @@ func TestTheTurnsOfManySessionsAreCounted(t *testing.T) {
 // with puts a test of the session's own in place of the sample's.
 func (s *session) with(t *testing.T, body string) {
 	t.Helper()
-	require.NoError(t, os.WriteFile(s.at("repository/figures_test.go"), []byte("package figures\n\nimport (\n\t\"fmt\"\n\t\"net\"\n\t\"os\"\n\t\"os/exec\"\n\t\"testing\"\n)\n\nvar _, _, _, _ = fmt.Print, net.Dial, os.Exit, exec.Command\n\n"+body), 0o600))
+	require.NoError(t, os.WriteFile(s.At("repository/figures_test.go"), []byte("package figures\n\nimport (\n\t\"fmt\"\n\t\"net\"\n\t\"os\"\n\t\"os/exec\"\n\t\"testing\"\n)\n\nvar _, _, _, _ = fmt.Print, net.Dial, os.Exit, exec.Command\n\n"+body), 0o600))
 }
 
 func TestTheTestsSeeNothingOfTheEnvironment(t *testing.T) {
