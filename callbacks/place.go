@@ -94,10 +94,7 @@ func (k *PlaceKey[T]) At(ctx context.Context, p Place) T {
 	if run == nil {
 		return k.make()
 	}
-	key := any(k)
-	if k.lasting {
-		p, key = p.whole(), lastingID{k, p}
-	}
+	p, key := k.in(p)
 	if v, ok := run.load(p, key); ok {
 		return v.(T)
 	}
@@ -110,6 +107,21 @@ func (k *PlaceKey[T]) At(ctx context.Context, p Place) T {
 	}
 	values[key] = made
 	return made
+}
+
+// in returns where the value of p is, and its key there.
+func (k *PlaceKey[T]) in(p Place) (at Place, key any) {
+	if k.lasting {
+		return p.whole(), lastingID{k, p}
+	}
+	return p, k
+}
+
+// Forget forgets the value at p in the Run that ctx belongs to, before its time.
+func (k *PlaceKey[T]) Forget(ctx context.Context, p Place) {
+	if run := RunOf(ctx); run != nil {
+		run.take(k.in(p))
+	}
 }
 
 // All returns the values of agents at work in ctx's Run, by their places; those of a

@@ -227,6 +227,18 @@ func TestPlaceWithoutARun(t *testing.T) {
 	require.Equal(t, 1, key.At(t.Context(), callbacks.Place{}).add())
 	require.Equal(t, 1, key.At(t.Context(), callbacks.Place{}).add())
 	require.Nil(t, key.All(t.Context()))
+	key.Forget(t.Context(), callbacks.Place{})
+
+	ctx, run := callbacks.Start(t.Context())
+	defer run.Close()
+	for _, key := range []*callbacks.PlaceKey[*tally]{key, key.Lasting()} {
+		here, there := callbacks.Place{Invocation: "i", Agent: "a"}, callbacks.Place{Invocation: "i", Agent: "b"}
+		key.At(ctx, here).add()
+		key.At(ctx, there).add()
+		key.Forget(ctx, here)
+		require.Equal(t, 1, key.At(ctx, here).add())
+		require.Equal(t, 2, key.At(ctx, there).add())
+	}
 	step := callbacks.Step{Invocation: "i", Branch: "b", Agent: "a", Tool: "t"}
 	ev := callbacks.Event{Invocation: "i", Branch: "b", Agent: "a", Tool: "t"}
 	require.Equal(t, callbacks.Place{Invocation: "i", Branch: "b", Agent: "a"}, step.Place())

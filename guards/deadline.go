@@ -95,6 +95,7 @@ func DeadlineWith(o DeadlineOptions) callbacks.Guard {
 		g.BeforeTool = func(ctx agent.Context, _ tool.Tool, _ map[string]any) (map[string]any, error) {
 			return nil, d.soft(ctx)
 		}
+		g.Observe = forgetting(d.begin)
 	}
 	return g
 }

@@ -73,6 +73,7 @@ func Finish(toolName string, schema any) callbacks.Guard {
 		},
 		BeforeTool: f.beforeTool,
 		AfterTool:  f.afterTool,
+		Observe:    forgetting(finishersKey),
 		Info: func() callbacks.Info {
 			return callbacks.Info{Limits: []string{"ends with " + toolName}, Tools: []string{toolName}, After: []string{reaskName}}
 		},

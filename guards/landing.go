@@ -63,6 +63,7 @@ func LandingWith(o LandingOptions) callbacks.Guard {
 		BeforeModel: l.before,
 		AfterModel:  l.after,
 		AfterTool:   l.afterTool,
+		Observe:     forgetting(landersKey),
 		Info: func() callbacks.Info {
 			limit := "last call is for the answer"
 			if len(l.o.Tools) > 0 {

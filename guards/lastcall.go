@@ -19,6 +19,16 @@ type lander struct {
 
 var landersKey = callbacks.NewPlaceKey(func() *lander { return &lander{} })
 
+// forgetting is the observer of a guard that is done with an agent when its own chain reports
+// the end; another chain at the place may report it later, and hold a value until then.
+func forgetting[T any](key *callbacks.PlaceKey[T]) func(context.Context, callbacks.Event) {
+	return func(ctx context.Context, ev callbacks.Event) {
+		if ev.Step == callbacks.StepAgent {
+			key.Forget(ctx, ev.Place())
+		}
+	}
+}
+
 // set says that an answer is coming, in this call where it is the last.
 func (l *lander) set(isLast bool, tools []string) {
 	l.mu.Lock()

@@ -62,8 +62,9 @@ func (f *toolFailures) reflect(ctx agent.Context, t tool.Tool, args map[string]a
 	return map[string]any{"error": say(ctx, text.RetryTool, t.Name())}, nil
 }
 
-// observe forgets the failures of a tool that went well.
+// observe forgets the failures of a tool that went well, and those of an agent that ended.
 func (f *toolFailures) observe(ctx context.Context, ev callbacks.Event) {
+	forgetting(f.key)(ctx, ev)
 	if ev.Step != callbacks.StepTool || ev.Outcome != callbacks.OutcomeAllowed && (ev.Outcome != callbacks.OutcomeReplaced || ev.Err != nil) {
 		return
 	}
