@@ -92,7 +92,7 @@ func TestTheAnswerOnATerminal(t *testing.T) {
 		"high":        {[]string{"Conserverie des Embruns"}, exitOK, "Negative equity: -12.6", "HIGH RISK   Do not order before a person has reviewed this file.", "\x1b[1;33m HIGH RISK \x1b[0m", ""},
 		"stop":        {[]string{"999991029"}, exitOK, "Open judicial liquidation E-BOD-001", "STOP   Do not order. A person has to look at this first.", "\x1b[1;37;41m STOP \x1b[0m", ""},
 		"french":      {[]string{"999991029", "--lang", "fr"}, exitOK, "Liquidation judiciaire ouverte E-BOD-001", "ARRÊT   Ne pas commander. Une personne doit d'abord examiner ce dossier.", "\x1b[1;37;41m ARRÊT \x1b[0m", ""},
-		"cut":         {[]string{"999991029", "--max-calls", "3"}, exitExhausted, "Open judicial liquidation", "STOP   Do not order. A person has to look at this first.", "\x1b[1;37;41m", "calls exhausted (calls: 3/3)"},
+		"cut":         {[]string{"999991029", "--max-calls", "7"}, exitExhausted, "Open judicial liquidation", "STOP   Do not order. A person has to look at this first.", "\x1b[1;37;41m", "calls exhausted (calls: 7/7)"},
 		"with folder": {[]string{"Transports Kervalec", "-o", t.TempDir()}, exitOK, "Sector", "LOW RISK   Nothing stands against your standard process.", "\x1b[1;32m", "index.html"},
 	} {
 		t.Run(name, func(t *testing.T) {
