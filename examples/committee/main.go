@@ -14,7 +14,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"os"
 	"os/signal"
 	"slices"
@@ -24,8 +23,6 @@ import (
 	"text/template"
 	"time"
 
-	"google.golang.org/genai"
-
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/agent/workflowagents/parallelagent"
@@ -34,6 +31,7 @@ import (
 	"google.golang.org/adk/v2/runner"
 	"google.golang.org/adk/v2/tool"
 	"google.golang.org/adk/v2/tool/functiontool"
+	"google.golang.org/genai"
 
 	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/callbacks"
@@ -44,6 +42,8 @@ import (
 
 //go:embed dossier.json *.tmpl
 var files embed.FS
+
+var errUsage = errors.New("wrong arguments, see --help")
 
 // page.tmpl quotes what a model wrote: a terminal would obey some of it.
 var pages = template.Must(template.ParseFS(files, "*.tmpl"))
@@ -100,10 +100,8 @@ func (c *committee) tools(s *subAgent) []tool.Tool {
 	report := func(_ agent.Context, f finding) (map[string]string, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		for _, id := range f.Sources {
-			if !slices.Contains(s.read, id) {
-				return nil, guards.Business(fmt.Errorf("%q is a source that you have not read", id))
-			}
+		if i := slices.IndexFunc(f.Sources, func(id string) bool { return !slices.Contains(s.read, id) }); i >= 0 {
+			return nil, guards.Business(fmt.Errorf("%q is a source that you have not read", f.Sources[i]))
 		}
 		s.Finding = &f
 		return map[string]string{"status": "reported"}, nil
@@ -142,7 +140,8 @@ func (c *committee) agent(s *subAgent, m model.LLM, spend callbacks.Guard) agent
 			s.Landed, s.Gap = s.Landed || ev.Landed, cmp.Or(ev.Reason, s.Gap)
 		}},
 	).NewAgent(llmagent.Config{
-		Name: s.Name, Model: m, Instruction: c.Instruction, Tools: c.tools(s), GenerateContentConfig: &genai.GenerateContentConfig{MaxOutputTokens: 4096},
+		Name: s.Name, Model: m, Instruction: c.Instruction, Tools: c.tools(s),
+		GenerateContentConfig: &genai.GenerateContentConfig{MaxOutputTokens: 4096},
 	}))
 }
 
@@ -184,11 +183,11 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("committee", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.Usage = func() { _ = pages.ExecuteTemplate(out, "help.tmpl", nil); flags.PrintDefaults() }
-	name := flags.String("model", models.Offline, "`NAME`: offline, gemini-NAME, chat:NAME or openai:NAME, one that the built-in price table has; its key is in GEMINI_API_KEY or OPENAI_API_KEY")
+	name := flags.String("model", models.Offline, "`NAME`: offline, or gemini-NAME or openai:NAME that has a price")
 	baseURL := flags.String("base-url", "", "`URL` of the model's server")
 	oneByOne := flags.Bool("one-by-one", false, "run the sub-agents one after the other")
-	if err := flags.Parse(args); err != nil {
-		return err
+	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
+		return errors.Join(err, fmt.Errorf("%w: %q", errUsage, args))
 	}
 	m := offline()
 	if *name != models.Offline || *baseURL != "" {
@@ -196,9 +195,12 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 			return err
 		}
 	}
-	money := guards.SpendOptions{Ledger: must(ledger.NewMemory(ledger.MemoryOptions{})), Limits: ledger.Limits{Hard: must(ledger.ParseUSD("0.50"))}}
-	money.Backend, _ = models.Billed(*name)
+	backend := map[bool]string{false: "gemini", true: "openai"}[models.SpeaksOpenAI(*name)]
+	money := guards.SpendOptions{Ledger: must(ledger.NewMemory(ledger.MemoryOptions{})), Limits: ledger.Limits{Hard: 5e8}, Backend: backend}
 	c, err := ask(ctx, m, guards.Spend(money), *oneByOne)
+	if err == nil && !slices.ContainsFunc(c.SubAgents, func(s *subAgent) bool { return s.Finding != nil }) {
+		err = fmt.Errorf("no sub-agent came to a finding: %.300q", c.SubAgents[0].Gap)
+	}
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	return errors.Join(err, pages.ExecuteTemplate(w, "page.tmpl", c), w.Flush())
 }
@@ -206,9 +208,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Args[1:], os.Stdout)
-	stop()
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		log.Fatal(err)
+	if stop(); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(map[bool]int{false: 1, true: 2}[errors.Is(err, errUsage)])
 	}
 }
 

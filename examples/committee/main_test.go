@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net/http"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -467,7 +469,7 @@ func TestCheckFindsNothing(t *testing.T) {
 func TestModelOverBothProtocols(t *testing.T) {
 	t.Setenv("GEMINI_API_KEY", standin.Key)
 	t.Setenv("OPENAI_API_KEY", standin.Key)
-	for name, serve := range map[string]func(testing.TB, model.LLM, standin.Fault) *standin.Server{"gemini-2.5-flash": standin.Gemini, "openai:gpt-5-mini": standin.OpenAI, "chat:gpt-5-mini": standin.Chat} {
+	for name, serve := range map[string]func(testing.TB, model.LLM, standin.Fault) *standin.Server{"gemini-2.5-flash": standin.Gemini, "openai:gpt-5-mini": standin.OpenAI} {
 		t.Run(name, func(t *testing.T) {
 			server := serve(t, offline(), nil)
 			var offlinePage, page strings.Builder
@@ -510,5 +512,54 @@ func TestFlags(t *testing.T) {
 	require.Contains(t, out.String(), "one-by-one")
 	require.Error(t, run(t.Context(), []string{"--model", "gpt-5"}, io.Discard))
 	require.Error(t, run(t.Context(), []string{"--base-url", "http://localhost:1"}, io.Discard), "the offline model has no server")
-	require.Error(t, run(t.Context(), []string{"--models", "x"}, io.Discard))
+	require.ErrorIs(t, run(t.Context(), []string{"--models", "x"}, io.Discard), errUsage)
+	require.ErrorIs(t, run(t.Context(), []string{"bogus"}, io.Discard), errUsage)
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv("COMMITTEE_MAIN") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// exit runs the program in a process of its own.
+func exit(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "COMMITTEE_MAIN=1")
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run() // the code says it
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// Without a finding the program fails and says why; with one it does not. Wrong arguments
+// are refused before anything is asked.
+func TestExitCode(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", standin.Key)
+	wrong := standin.OpenAI(t, offline(), func(_ int, w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+		_, _ = w.Write([]byte(`{"hello": "world"}`)) // another protocol
+		return true
+	})
+	server := []string{"--model", "openai:gpt-5-mini", "--base-url", wrong.URL}
+	code, out, stderr := exit(t, server...)
+	require.Equal(t, 1, code)
+	require.Equal(t, 5, strings.Count(out, "no finding"))
+	require.Regexp(t, `^no sub-agent came to a finding: "\w`, stderr)
+
+	asked := len(wrong.Bodies())
+	for _, args := range [][]string{{"bogus"}, {"--bogus"}} {
+		code, _, stderr = exit(t, append(server, args...)...)
+		require.Equal(t, 2, code)
+		require.Contains(t, stderr, "see --help")
+	}
+	require.Len(t, wrong.Bodies(), asked)
+	code, out, _ = exit(t, "--help")
+	require.Zero(t, code)
+	require.Contains(t, out, "GEMINI_API_KEY")
+	code, _, stderr = exit(t)
+	require.Zero(t, code, stderr)
+	require.Empty(t, stderr)
 }

@@ -11,6 +11,8 @@ import (
 	"iter"
 	"math/big"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -35,7 +37,7 @@ func loop(t *testing.T, in string, args ...string) (out string, rows map[string]
 
 func loopWith(ctx context.Context, in string, args ...string) (out string, rows map[string]row) {
 	var b bytes.Buffer
-	run(ctx, args, strings.NewReader(in), &b)
+	_ = run(ctx, args, strings.NewReader(in), &b) // the rows say it
 	rows = map[string]row{}
 	for line := range strings.Lines(b.String()) {
 		if f := regexp.MustCompile(` {2,}`).Split(strings.TrimSpace(line), -1); len(f) == 8 {
@@ -355,8 +357,9 @@ func TestAFailedCallEndsTheQuestion(t *testing.T) {
 		standin.OpenAIError(w, http.StatusServiceUnavailable, "overloaded")
 		return true
 	})
-	_, rows := loop(t, "", chat.flags(s, "--price", "better=2.55/12.75,cheap=0.85/4.25", scenes[0][0])...)
+	out, rows := loop(t, "", chat.flags(s, "--price", "better=2.55/12.75,cheap=0.85/4.25", scenes[0][0])...)
 	require.Equal(t, "failed", rows[scenes[0][0]].status)
+	require.Regexp(t, `(?m)^= failed \n  ".*overloaded`, out, "it says why")
 	require.NotEqual(t, "$0.00", rows[scenes[0][0]].charged)
 	require.LessOrEqual(t, len(s.Bodies()), 2, "the cheap model and the one it falls back on")
 }
@@ -378,4 +381,61 @@ func TestAnEmptyAnswerIsNoAnswer(t *testing.T) {
 		_, rows := loop(t, "", chat.flags(s, scenes[0][0])...)
 		require.Equal(t, "failed", rows[scenes[0][0]].status, name)
 	}
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv("LOOP_MAIN") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// exit runs the program in a process of its own.
+func exit(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "LOOP_MAIN=1")
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run() // the code says it
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// The program fails where a question did, and where none was answered; a guard rail that
+// holds in the middle of the tour is no failure.
+func TestExitCode(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "")
+	wrong := standin.Chat(t, &served{}, func(_ int, w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+		_, _ = w.Write([]byte(`{"hello": "world"}`)) // another protocol
+		return true
+	})
+	code, out, stderr := exit(t, chat.flags(wrong)...)
+	require.Equal(t, 1, code)
+	require.Len(t, regexp.MustCompile(`(?m)^= failed \n  "\w`).FindAllString(out, -1), 7, out)
+	require.Contains(t, stderr, "of 7 questions 0 were answered: map[failed:7]")
+
+	fails := standin.Chat(t, &served{}, func(n int, w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+		if n > 2 {
+			standin.OpenAIError(w, http.StatusServiceUnavailable, "overloaded")
+		}
+		return n > 2
+	})
+	code, _, stderr = exit(t, chat.flags(fails)...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "of 7 questions 1 were answered: map[done:1 failed:6]")
+
+	code, _, stderr = exit(t, "--calls", "1", scenes[4][0])
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "calls_exhausted:1")
+	code, _, stderr = exit(t, "--model", "chat:unheard-of", "--base-url", wrong.URL, scenes[0][0])
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "denied:1")
+	code, _, _ = exit(t, "--bogus")
+	require.Equal(t, 2, code)
+	code, _, _ = exit(t, "--help")
+	require.Zero(t, code)
+	code, _, stderr = exit(t, "--sessions", filepath.Join(t.TempDir(), "sessions.db"))
+	require.Zero(t, code, stderr)
+	require.Empty(t, stderr)
 }

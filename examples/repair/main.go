@@ -52,6 +52,7 @@ import (
 
 //go:embed *.txt report.tmpl
 var files embed.FS
+
 var errUsage = errors.New("wrong arguments, see --help")
 
 func main() {
@@ -78,7 +79,7 @@ type session struct {
 	Stats               journal.Stats
 }
 
-func command(ctx context.Context, args []string, out io.Writer) error {
+func command(ctx context.Context, args []string, out io.Writer) (unmended error) {
 	s := &session{context: 32_000, testTime: time.Minute, Dir: filepath.Join(os.TempDir(), fmt.Sprint("repair-", time.Now().UnixMilli()))}
 	f := flag.NewFlagSet("repair", flag.ContinueOnError)
 	f.SetOutput(out)
@@ -92,7 +93,6 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	if err := f.Parse(args); err != nil || f.NArg() > 0 || *runs < 1 {
 		return errors.Join(err, fmt.Errorf("%w: %q", errUsage, args))
 	}
-	var unmended error
 	dir, err := filepath.Abs(s.Dir)
 	for s.Dir, s.N = dir, 1; s.N <= *runs && err == nil; s.N++ {
 		llm := offline([]int{4, 2, 1}[s.N%3])
@@ -133,6 +133,7 @@ func (s *session) repair(ctx context.Context, llm model.LLM, out io.Writer) (err
 		left -= int(a.In + a.Out + a.Thinking) // what earlier attempts used
 	}
 	budget.Scope, budget.Tokens = guards.ScopeRun, max(1, left)
+	code := regexp.MustCompile(`^[a-z0-9]+\.go$`) // no test
 	asks := func(c callbacks.Step) bool { return c.Tool == "write" && !code.MatchString(fmt.Sprint(c.Args["Path"])) }
 	account := func(*callbacks.Run) ledger.AccountID { return "session" }
 	mender, err2 := callbacks.New(
@@ -194,8 +195,6 @@ func (s *session) save(context.Context, callbacks.Step) error {
 	return os.Rename(point+".part", point)
 }
 
-var code = regexp.MustCompile(`^[a-z0-9]+\.go$`) // that is no test
-type file struct{ Path, Content string }
 type tested struct {
 	Passed  int
 	Failing []string
@@ -227,6 +226,7 @@ func (s *session) test(ctx context.Context, match string) (t tested, err error) 
 
 // tools are what the model can call. It reads their errors.
 func (s *session) tools() []tool.Tool {
+	type file struct{ Path, Content string }
 	return []tool.Tool{
 		must(functiontool.New(functiontool.Config{Name: "list", Description: "Lists the files."},
 			func(agent.Context, struct{}) ([]string, error) { return fs.Glob(s.repo.FS(), "*.*") })),
