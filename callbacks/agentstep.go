@@ -9,6 +9,8 @@ import (
 	"iter"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
@@ -235,7 +237,7 @@ func (t *toldAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, e
 		}
 		defer func() {
 			if ev.Outcome == OutcomeAllowed && run.isStopped() {
-				ev.Outcome, ev.Code = OutcomeRefused, CodeRunStopped
+				ev.Outcome, ev.Code = OutcomeRefused, codes.RunStopped
 			}
 			ev.Duration = time.Since(ev.Start)
 			t.c.observe(ctx, &ev)
@@ -243,9 +245,9 @@ func (t *toldAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, e
 		inner := ctx.WithContext(context.WithValue(ctx, id, &ev))
 		for e, err := range t.Agent.Run(inner) {
 			if err != nil {
-				ev.Outcome, ev.Code, ev.Err = OutcomeFailed, CodeAgentFailed, err
+				ev.Outcome, ev.Code, ev.Err = OutcomeFailed, codes.AgentFailed, err
 				if isPanic(err) {
-					ev.Outcome, ev.Code = OutcomePanicked, CodeAgentPanicked
+					ev.Outcome, ev.Code = OutcomePanicked, codes.AgentPanicked
 				}
 			}
 			if !yield(e, err) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
@@ -139,10 +141,6 @@ func saysNothingAtAll(c *genai.Content) bool {
 	})
 }
 
-// CodeFinishUnknown is the code of a Run of which it is not known whether its last answer
-// is whole.
-const CodeFinishUnknown = "finish_unknown"
-
 // A poorAnswer is an agent's last answer where that is none, or may be none.
 type poorAnswer struct {
 	stop
@@ -163,9 +161,9 @@ func (r *Run) answered(p Place, resp *model.LLMResponse, fault error) {
 		if errors.As(fault, &e) && e.Reason == "" {
 			status = StatusUnknown
 		}
-		refusal = End(CodeModelFailed, "the model gave no answer").WithStatus(status).WithDetail(reasonOf(fault)).WithCause(fault)
+		refusal = End(codes.ModelFailed, "the model gave no answer").WithStatus(status).WithDetail(reasonOf(fault)).WithCause(fault)
 	case resp != nil && resp.FinishReason == genai.FinishReasonUnspecified:
-		refusal = End(CodeFinishUnknown, "the adapter does not say whether the answer is whole").WithStatus(StatusUnknown)
+		refusal = End(codes.FinishUnknown, "the adapter does not say whether the answer is whole").WithStatus(StatusUnknown)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

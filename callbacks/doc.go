@@ -70,7 +70,7 @@
 // which is what an unbounded loop around an ended agent does, stops the Run.
 //
 // A refusal response is final, so on the model side Deny ends the agent's turn as
-// End does. A panic is a Deny with code [CodeGuardPanicked].
+// End does. A panic is a Deny with code [codes.GuardPanicked].
 //
 // # Forms of attachment
 //

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
 	"github.com/gardefou/gardefou/internal/fold"
 )
 
@@ -75,7 +76,7 @@ type Event struct {
 	// Guard is the guard that decided, Code and Reason are its why; all empty
 	// where nothing was decided.
 	Guard  string
-	Code   string
+	Code   codes.Code
 	Reason string
 	// Err is the cause of a failure, with all its detail: for journals, never for
 	// a model.
@@ -115,7 +116,7 @@ type Step struct {
 // Arg returns the argument of that name, or nil. Like encoding/json, by which many tools read
 // their arguments, it takes names that differ in case alone for the same: what a predicate
 // does not find under one, a tool may. No tool is run with two such names, see
-// [CodeAmbiguousArgs].
+// [codes.AmbiguousArgs].
 func (s Step) Arg(name string) any {
 	v, _ := fold.Get(s.Args, name)
 	return v

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/v2/session"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/callbacks/codes"
 )
 
 // After a stop the events go on until every call is answered, and end then: however many
@@ -72,5 +73,5 @@ func TestEventsOfAStoppedRunStartNothing(t *testing.T) {
 	for range run.Events(func(func(*session.Event, error) bool) { t.Fatal("started") }) {
 		t.Fatal("an event")
 	}
-	require.Equal(t, "enough", run.Outcome().Code)
+	require.Equal(t, codes.Code("enough"), run.Outcome().Code)
 }

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
@@ -225,7 +227,7 @@ func TestReturningTheArgumentsIsAFault(t *testing.T) {
 	out := play(t, build(t, callbacks.New(faulty, rec.Guard()), llmagent.Config{Model: m, Tools: []tool.Tool{tl}}), agent.StreamingModeNone)
 	require.Equal(t, []map[string]any{{"error": "refused: a guard is faulty"}}, responses(out.events))
 	require.Empty(t, tl.Calls())
-	require.Equal(t, callbacks.CodeGuardFaulty, rec.Events(callbacks.StepTool)[0].Code)
+	require.Equal(t, codes.GuardFaulty, rec.Events(callbacks.StepTool)[0].Code)
 
 	lastWord := callbacks.Guard{
 		Name: "last",

@@ -19,10 +19,11 @@ import (
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/callbacks/callbackstest"
+	"github.com/gardefou/gardefou/callbacks/codes"
 )
 
 // cutAgent calls its tool and is ended in the hook given.
-func cutAgent(t *testing.T, name string, hook callbacks.Hook, code string) agent.Agent {
+func cutAgent(t *testing.T, name string, hook callbacks.Hook, code codes.Code) agent.Agent {
 	t.Helper()
 	g := refusing(hook, func() error { return callbacks.End(code, "enough").WithDetail("calls: 1/1").By("limit") })
 	g.Name = "limit"
@@ -44,14 +45,14 @@ func TestAnAgentThatIsCutLastGivesTheRunItsStatus(t *testing.T) {
 	const exhausted = callbacks.StatusCallsExhausted
 	cut := func(t *testing.T, name string) agent.Agent {
 		t.Helper()
-		return cutAgent(t, name, callbacks.HookBeforeModel, string(exhausted))
+		return cutAgent(t, name, callbacks.HookBeforeModel, codes.Code(exhausted))
 	}
 	loop := func(t *testing.T, rounds uint, refuse func(round int) bool) agent.Agent {
 		t.Helper()
 		round := 0
 		g := callbacks.Guard{Name: "limit", BeforeModel: func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) {
 			if round++; refuse(round) {
-				return nil, callbacks.End(string(exhausted), "enough").WithDetail("calls: 1/1")
+				return nil, callbacks.End(codes.Code(exhausted), "enough").WithDetail("calls: 1/1")
 			}
 			return nil, nil
 		}}
@@ -66,19 +67,19 @@ func TestAnAgentThatIsCutLastGivesTheRunItsStatus(t *testing.T) {
 	}{
 		"one agent": {func(t *testing.T) agent.Agent { return cut(t, "cut") }, exhausted},
 		"by a tool hook": {func(t *testing.T) agent.Agent {
-			return cutAgent(t, "cut", callbacks.HookBeforeTool, string(exhausted))
+			return cutAgent(t, "cut", callbacks.HookBeforeTool, codes.Code(exhausted))
 		}, exhausted},
 		"after its tool": {func(t *testing.T) agent.Agent {
-			return cutAgent(t, "cut", callbacks.HookAfterTool, string(exhausted))
+			return cutAgent(t, "cut", callbacks.HookAfterTool, codes.Code(exhausted))
 		}, exhausted},
 		"after its model": {func(t *testing.T) agent.Agent {
-			return cutAgent(t, "cut", callbacks.HookAfterModel, string(exhausted))
+			return cutAgent(t, "cut", callbacks.HookAfterModel, codes.Code(exhausted))
 		}, exhausted},
 		"by a wrapper": {func(t *testing.T) agent.Agent {
-			return cutAgent(t, "cut", callbacks.HookWrapModel, string(exhausted))
+			return cutAgent(t, "cut", callbacks.HookWrapModel, codes.Code(exhausted))
 		}, exhausted},
 		"before it began": {func(t *testing.T) agent.Agent {
-			return cutAgent(t, "cut", callbacks.HookBeforeAgent, string(exhausted))
+			return cutAgent(t, "cut", callbacks.HookBeforeAgent, codes.Code(exhausted))
 		}, exhausted},
 		"for another reason": {func(t *testing.T) agent.Agent {
 			return cutAgent(t, "cut", callbacks.HookBeforeModel, "closed")
@@ -89,7 +90,7 @@ func TestAnAgentThatIsCutLastGivesTheRunItsStatus(t *testing.T) {
 			return sequence(t, cut(t, "cut"), plainAgent(t, llmagent.Config{Name: "plain", Model: callbackstest.Script(callbackstest.Say("answer"))}))
 		}, callbacks.StatusDone},
 		"a follower is cut as well": {func(t *testing.T) agent.Agent {
-			return sequence(t, cut(t, "first"), cutAgent(t, "cut", callbacks.HookBeforeTool, string(exhausted)))
+			return sequence(t, cut(t, "first"), cutAgent(t, "cut", callbacks.HookBeforeTool, codes.Code(exhausted)))
 		}, exhausted},
 		"in a parallel branch":      {func(t *testing.T) agent.Agent { return parallelOf(t, cut(t, "cut"), wellAgent(t, "well")) }, callbacks.StatusDone},
 		"all parallel branches":     {func(t *testing.T) agent.Agent { return parallelOf(t, cut(t, "cut"), cut(t, "other")) }, callbacks.StatusDone},

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -182,7 +184,7 @@ func TestMatrixPanicsRefuse(t *testing.T) {
 							if ev.Outcome == callbacks.OutcomePanicked {
 								told = true
 								require.Equal(t, "panicky", ev.Guard)
-								require.Equal(t, callbacks.CodeGuardPanicked, ev.Code)
+								require.Equal(t, codes.GuardPanicked, ev.Code)
 								var p *callbacks.PanicError
 								require.ErrorAs(t, ev.Err, &p)
 							}
@@ -251,7 +253,7 @@ func TestAWrapperThatGivesNoToolRefuses(t *testing.T) {
 				require.Empty(t, tl.(interface{ Calls() []map[string]any }).Calls())
 				require.True(t, outside)
 				ev := rec.Events(callbacks.StepTool)[0]
-				require.Equal(t, callbacks.CodeGuardFaulty, ev.Code)
+				require.Equal(t, codes.GuardFaulty, ev.Code)
 				require.Equal(t, "w", ev.Guard)
 			})
 		}

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 )
@@ -151,7 +153,7 @@ func (s *modelStep) judge(resp *model.LLMResponse) {
 		s.run.answered(s.ev.Place(), resp, fault)
 	}
 	if fault != nil {
-		s.ev.Outcome, s.ev.Code, s.ev.Reason, s.ev.Err = OutcomeFailed, CodeModelFailed, reasonOf(fault), fault
+		s.ev.Outcome, s.ev.Code, s.ev.Reason, s.ev.Err = OutcomeFailed, codes.ModelFailed, reasonOf(fault), fault
 	}
 }
 
@@ -205,9 +207,9 @@ func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error
 	if errors.As(cause, &r) {
 		return s.finish(ctx, s.refuse(s.ev.Guard, r, nil))
 	}
-	s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, CodeModelFailed, cause
+	s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, codes.ModelFailed, cause
 	if isPanic(cause) {
-		s.ev.Outcome, s.ev.Code = OutcomePanicked, CodeModelPanicked
+		s.ev.Outcome, s.ev.Code = OutcomePanicked, codes.ModelPanicked
 	}
 	for _, h := range s.c.h.onModelError {
 		resp, err := callOnModelError(h.f, ctx, req, cause)

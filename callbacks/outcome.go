@@ -6,6 +6,8 @@ package callbacks
 import (
 	"context"
 	"errors"
+
+	"github.com/gardefou/gardefou/callbacks/codes"
 )
 
 func (r *Run) fail(err error) {
@@ -30,7 +32,7 @@ func (r *Run) dropped(p Place, err error) {
 	default:
 		return
 	}
-	r.cutShort(p, "", End(string(status), CodeModelFailed).WithCause(err))
+	r.cutShort(p, "", End(codes.Code(status), string(codes.ModelFailed)).WithCause(err))
 }
 
 // A callerEnd is why the caller's context is over.
@@ -102,7 +104,7 @@ type Result struct {
 	// ends; empty where nothing was.
 	Agent string
 	Guard string
-	Code  string
+	Code  codes.Code
 	// Reason is the reason with its figures.
 	Reason string
 	// Err is the error that ended the Run, if one did.

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/genai"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
 	"github.com/gardefou/gardefou/internal/text"
 )
 
@@ -22,28 +23,12 @@ var (
 	ErrFailed  = errors.New("agent failed")
 )
 
-// Codes the chain itself uses. Guards add their own.
-const (
-	CodeGuardFailed   = "guard_failed"
-	CodeGuardPanicked = "guard_panicked"
-	CodeGuardFaulty   = "guard_faulty"
-	CodeRunStopped    = "run_stopped"
-	CodeToolFailed    = "tool_failed"
-	CodeToolPanicked  = "tool_panicked"
-	CodeUnknownTool   = "unknown_tool"
-	CodeAmbiguousArgs = "ambiguous_arguments"
-	CodeModelFailed   = "model_failed"
-	CodeModelPanicked = "model_panicked"
-	CodeAgentFailed   = "agent_failed"
-	CodeAgentPanicked = "agent_panicked"
-)
-
 // A Refusal is how a hook says no. Make one with [Deny], [End], [Stop] or [Fail].
 // A Refusal is immutable and safe for concurrent use.
 type Refusal struct {
 	scope scope
 	// Code is the stable, machine-readable reason.
-	Code string
+	Code codes.Code
 	// Text is what a model or a caller may read: short, and free of arguments,
 	// secrets and personal data.
 	Text string
@@ -68,24 +53,30 @@ const (
 var sentinels = [...]error{scopeCall: ErrDenied, scopeAgent: ErrEnded, scopeRun: ErrStopped, scopeFailure: ErrFailed}
 
 // Deny refuses this call: the model reads text and goes on.
-func Deny(code, text string) *Refusal {
+func Deny(code codes.Code, text string) *Refusal {
 	return &Refusal{scope: scopeCall, Code: code, Text: text}
 }
 
 // End refuses this call and ends the agent that made it; siblings and
 // followers go on.
-func End(code, text string) *Refusal { return &Refusal{scope: scopeAgent, Code: code, Text: text} }
+func End(code codes.Code, text string) *Refusal {
+	return &Refusal{scope: scopeAgent, Code: code, Text: text}
+}
 
 // Stop refuses this call and stops the Run: every later step of it is refused
 // with the same reason.
-func Stop(code, text string) *Refusal { return &Refusal{scope: scopeRun, Code: code, Text: text} }
+func Stop(code codes.Code, text string) *Refusal {
+	return &Refusal{scope: scopeRun, Code: code, Text: text}
+}
 
 // Fail refuses this call and ends the agent that made it as failed: the agent's own
 // run ends with a [FailedError], which a parallel agent takes as a reason
 // to cancel the siblings unless something around the agent contains it. From a tool
 // hook the call is answered first, so that the stored history stays whole, and the
 // agent fails in place of its next model call.
-func Fail(code, text string) *Refusal { return &Refusal{scope: scopeFailure, Code: code, Text: text} }
+func Fail(code codes.Code, text string) *Refusal {
+	return &Refusal{scope: scopeFailure, Code: code, Text: text}
+}
 
 // A FailedError is the error an agent ends with that was failed by [Fail]. It is not a
 // refusal itself: around an agent used as a tool it says nothing about the agent that

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
 
@@ -69,7 +71,7 @@ func refuseBroken(ctx agent.Context, guard string, err error) error {
 	if isPanic(err) {
 		return refusalOf(lang, err).By(guard)
 	}
-	return Deny(CodeGuardFaulty, text.Get(lang, text.GuardFaulty)).WithCause(err).By(guard)
+	return Deny(codes.GuardFaulty, text.Get(lang, text.GuardFaulty)).WithCause(err).By(guard)
 }
 
 type refusingTool struct {

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/tool"
@@ -127,7 +129,7 @@ func (t toolHooks) unknown(ctx agent.Context, tl tool.Tool, args map[string]any,
 	}
 	res, _ := s.failed(cause)
 	if s.ev.Outcome == OutcomeFailed {
-		s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeUnknownTool, CodeUnknownTool, nil
+		s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeUnknownTool, codes.UnknownTool, nil
 		s.ev.Reason = text.Get(langOf(s.run), text.ToolUnknown, tl.Name())
 		res = map[string]any{"error": s.ev.Reason}
 		if t.asPlugin && s.run.hasChainAt(s.ev.Place()) {
@@ -186,7 +188,7 @@ func (t toolHooks) answered(ctx agent.Context, tl tool.Tool, args, result map[st
 	if res == nil {
 		s.ev.Outcome = OutcomeReplaced
 		if err != nil {
-			s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, CodeToolFailed, err
+			s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, codes.ToolFailed, err
 		}
 		res = s.after(result, err)
 	}

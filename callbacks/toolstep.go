@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
 
@@ -85,7 +87,7 @@ func (s *toolStep) refuseTwice() map[string]any {
 	if !fold.Twice(s.args) {
 		return nil
 	}
-	return s.refuse("", Deny(CodeAmbiguousArgs, text.Get(langOf(s.run), text.ArgTwice)), nil)
+	return s.refuse("", Deny(codes.AmbiguousArgs, text.Get(langOf(s.run), text.ArgTwice)), nil)
 }
 
 func (s *toolStep) runBefore(hooks []named[beforeTool]) map[string]any {
@@ -108,7 +110,7 @@ func (s *toolStep) runBefore(hooks []named[beforeTool]) map[string]any {
 		case res == nil:
 		case sameMap(res, s.args):
 			err := fmt.Errorf("before_tool hook of guard %q returned the arguments it was given; return nil to let the call go on", h.guard)
-			return s.refuse(h.guard, Deny(CodeGuardFaulty, text.Get(langOf(s.run), text.GuardFaulty)).WithCause(err), nil)
+			return s.refuse(h.guard, Deny(codes.GuardFaulty, text.Get(langOf(s.run), text.GuardFaulty)).WithCause(err), nil)
 		default:
 			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
 			return res
@@ -194,9 +196,9 @@ func refusalOf(lang text.Lang, err error) *Refusal {
 		return r
 	}
 	if isPanic(err) {
-		return Deny(CodeGuardPanicked, text.Get(lang, text.GuardPanicked)).WithCause(err)
+		return Deny(codes.GuardPanicked, text.Get(lang, text.GuardPanicked)).WithCause(err)
 	}
-	return Deny(CodeGuardFailed, modelText(err, text.Get(lang, text.GuardFailed))).WithCause(err)
+	return Deny(codes.GuardFailed, modelText(err, text.Get(lang, text.GuardFailed))).WithCause(err)
 }
 
 // failed takes the tool's error through the on_tool_error hooks. Confirmation
@@ -208,14 +210,14 @@ func (s *toolStep) failed(err error) (map[string]any, error) {
 		s.ev.Outcome, s.ev.Called = OutcomePending, false
 		return nil, err
 	case errors.Is(err, tool.ErrConfirmationRejected):
-		s.ev.Outcome, s.ev.Code = OutcomeRefused, "confirmation_rejected"
+		s.ev.Outcome, s.ev.Code = OutcomeRefused, codes.ConfirmationRejected
 		return nil, err
 	case errors.As(err, &r):
 		return s.refuse(s.ev.Guard, r, err), nil
 	}
-	s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, CodeToolFailed, err
+	s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, codes.ToolFailed, err
 	if isPanic(err) {
-		s.ev.Outcome, s.ev.Code = OutcomePanicked, CodeToolPanicked
+		s.ev.Outcome, s.ev.Code = OutcomePanicked, codes.ToolPanicked
 	}
 	for _, h := range s.c.h.onToolError {
 		res, hookErr := s.callOnError(h.f, err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/callbacks/callbackstest"
+	"github.com/gardefou/gardefou/callbacks/codes"
 )
 
 // A paused call is one of the tool "pay", which waits for a person's approval.
@@ -198,7 +199,7 @@ func TestTrap06AResumedCallRunsGuarded(t *testing.T) {
 			require.Empty(t, c.paid)
 			told := rec.Events(callbacks.StepTool)
 			require.Len(t, told, 2)
-			require.Equal(t, "confirmation_rejected", told[1].Code)
+			require.Equal(t, codes.ConfirmationRejected, told[1].Code)
 		})
 	})
 	documented(t, "doc.go", "a tool that answers later is refused there")

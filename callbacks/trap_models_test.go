@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -224,7 +226,7 @@ func TestP56AnErrorCodeIsToldAsAFailure(t *testing.T) {
 			told := rec.Events(callbacks.StepModel)
 			require.Len(t, told, 1)
 			require.Equal(t, callbacks.OutcomeFailed, told[0].Outcome)
-			require.Equal(t, callbacks.CodeModelFailed, told[0].Code)
+			require.Equal(t, codes.ModelFailed, told[0].Code)
 			require.Equal(t, "MALFORMED_FUNCTION_CALL", told[0].Reason)
 			require.ErrorContains(t, told[0].Err, "bad")
 		})

@@ -9,15 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
 )
-
-// CodeToolNotAllowed is the code of a refusal by [AllowTools].
-const CodeToolNotAllowed = "tool_not_allowed"
 
 // adkTools are the tools ADK adds to an agent by itself, or whose only effect is
 // on the flow of the run. A list that forgot them would break the run.
@@ -75,7 +74,7 @@ func AllowToolsWith(o AllowToolsOptions) callbacks.Guard {
 		if allowed[t.Name()] {
 			return nil, nil
 		}
-		return nil, callbacks.Deny(CodeToolNotAllowed, say(ctx, text.ToolNotAllowed, cut(t.Name())))
+		return nil, callbacks.Deny(codes.ToolNotAllowed, say(ctx, text.ToolNotAllowed, cut(t.Name())))
 	}
 	return callbacks.Guard{
 		Name: name,

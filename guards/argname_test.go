@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 
 	"google.golang.org/adk/v2/agent"
@@ -133,7 +135,7 @@ func TestTwoArgumentsThatDifferInCaseAloneAreRefused(t *testing.T) {
 					require.Len(t, tl.(interface{ Calls() []map[string]any }).Calls(), tc.runs)
 					ev := rec.Events(callbacks.StepTool)[0]
 					if tc.runs == 0 {
-						require.Equal(t, callbacks.CodeAmbiguousArgs, ev.Code)
+						require.Equal(t, codes.AmbiguousArgs, ev.Code)
 						require.Equal(t, callbacks.OutcomeRefused, ev.Outcome)
 						require.False(t, ev.Called)
 					}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
 
@@ -17,9 +19,6 @@ import (
 	"github.com/gardefou/gardefou/internal/fold"
 	"github.com/gardefou/gardefou/internal/text"
 )
-
-// CodeInvalidArgument is the code of a refusal by [Args].
-const CodeInvalidArgument = "invalid_argument"
 
 // An Arg is the rule for one argument. An argument that is absent is checked only
 // for Required. Every rule but Required and Check takes text; another type is
@@ -89,7 +88,7 @@ func Args(toolName string, rules ...Arg) callbacks.Guard {
 				return nil, err
 			}
 			if fold.Twice(plain) { // outside a chain, which looks itself
-				return nil, callbacks.Deny(callbacks.CodeAmbiguousArgs, say(ctx, text.ArgTwice))
+				return nil, callbacks.Deny(codes.AmbiguousArgs, say(ctx, text.ArgTwice))
 			}
 			for _, c := range checks {
 				if r := c.refuse(ctx, plain, args); r != nil {
@@ -138,7 +137,7 @@ func newArgCheck(r Arg) (argCheck, error) {
 // refuse judges the arguments as the tool will see them and quotes them as they are stored.
 func (c argCheck) refuse(ctx agent.Context, args, stored map[string]any) *callbacks.Refusal {
 	deny := func(key text.Key, a ...any) *callbacks.Refusal {
-		return callbacks.Deny(CodeInvalidArgument, say(ctx, key, append([]any{c.Label}, a...)...))
+		return callbacks.Deny(codes.InvalidArgument, say(ctx, key, append([]any{c.Label}, a...)...))
 	}
 	v, present := fold.Get(args, c.Name)
 	if !present || v == nil {

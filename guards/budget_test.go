@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -318,7 +320,7 @@ func TestCallBudgetRefusesWithoutItsStore(t *testing.T) {
 			require.Equal(t, 2, tr.Model.Calls())
 			var cause error
 			for _, ev := range tr.Told {
-				if ev.Code == guards.CodeCountersFailed {
+				if ev.Code == codes.CountersFailed {
 					cause = ev.Err
 				}
 			}

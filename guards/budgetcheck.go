@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
@@ -66,13 +68,13 @@ func (b *budget) admit(ctx context.Context, p callbacks.Place, hold bool) (whatI
 		if full == &meters[0] && kept > 0 && used < full.limit {
 			// The calls left are another agent's to answer with: stopping the Run here would
 			// take them from it.
-			refusal := b.end(ctx, CodeCallsExhausted, fmt.Sprintf("%s, %d kept for landing", detail, kept))
+			refusal := b.end(ctx, codes.CallsExhausted, fmt.Sprintf("%s, %d kept for landing", detail, kept))
 			if b.Scope == ScopeRun {
 				callbacks.FellShort(ctx, p.Agent, refusal)
 			}
 			return whatIsLeft{}, refusal
 		}
-		return whatIsLeft{}, b.refuse(ctx, CodeCallsExhausted, detail)
+		return whatIsLeft{}, b.refuse(ctx, codes.CallsExhausted, detail)
 	}
 	tokens, err := b.spent(ctx, r, 0)
 	if err != nil {
@@ -91,10 +93,10 @@ func (b *budget) admit(ctx context.Context, p callbacks.Place, hold bool) (whatI
 		if r.estimated {
 			detail += ", estimated"
 		}
-		return whatIsLeft{}, b.refuse(ctx, CodeTokensExhausted, detail)
+		return whatIsLeft{}, b.refuse(ctx, codes.TokensExhausted, detail)
 	case elapsed >= b.Time:
 		giveBack(ctx, meters)
-		return whatIsLeft{}, b.refuse(ctx, CodeTimeExhausted, fmt.Sprintf("time: %s elapsed", seconds(b.Time)))
+		return whatIsLeft{}, b.refuse(ctx, codes.TimeExhausted, fmt.Sprintf("time: %s elapsed", seconds(b.Time)))
 	}
 	at := b.at.At(ctx, p)
 	at.draws, at.last = true, left <= 0
@@ -120,26 +122,26 @@ func (b *budget) keptForLanding(ctx context.Context, p callbacks.Place) int64 {
 	return kept
 }
 
-var budgetTexts = map[string][2]text.Key{
-	CodeCallsExhausted:  {text.BudgetCallsAgent, text.BudgetCallsRun},
-	CodeTokensExhausted: {text.BudgetTokensAgent, text.BudgetTokensRun},
-	CodeTimeExhausted:   {text.BudgetTimeAgent, text.BudgetTimeRun},
-	CodeCountersFailed:  {text.BudgetBrokenAgent, text.BudgetBrokenRun},
+var budgetTexts = map[codes.Code][2]text.Key{
+	codes.CallsExhausted:  {text.BudgetCallsAgent, text.BudgetCallsRun},
+	codes.TokensExhausted: {text.BudgetTokensAgent, text.BudgetTokensRun},
+	codes.TimeExhausted:   {text.BudgetTimeAgent, text.BudgetTimeRun},
+	codes.CountersFailed:  {text.BudgetBrokenAgent, text.BudgetBrokenRun},
 }
 
-func (b *budget) refuse(ctx context.Context, code, detail string) *callbacks.Refusal {
+func (b *budget) refuse(ctx context.Context, code codes.Code, detail string) *callbacks.Refusal {
 	if b.Scope == ScopeRun {
 		return callbacks.Stop(code, text.Get(langOf(ctx), budgetTexts[code][1])).WithDetail(detail).By(b.name)
 	}
 	return b.end(ctx, code, detail)
 }
 
-func (b *budget) end(ctx context.Context, code, detail string) *callbacks.Refusal {
+func (b *budget) end(ctx context.Context, code codes.Code, detail string) *callbacks.Refusal {
 	return callbacks.End(code, text.Get(langOf(ctx), budgetTexts[code][0])).WithDetail(detail).By(b.name)
 }
 
 func (b *budget) broken(ctx context.Context, err error) *callbacks.Refusal {
-	return b.refuse(ctx, CodeCountersFailed, "").WithStatus(callbacks.StatusFailed).WithCause(err)
+	return b.refuse(ctx, codes.CountersFailed, "").WithStatus(callbacks.StatusFailed).WithCause(err)
 }
 
 // beforeTool takes a slot for a tool call. Calls that were refused take none.
@@ -153,18 +155,18 @@ func (b *budget) beforeTool(ctx agent.Context, t tool.Tool, _ map[string]any) (m
 	defer r.mu.Unlock()
 	meters, err := b.toolMeters(plain, r, t.Name())
 	if err != nil {
-		return nil, b.toolRefusal(plain, CodeCountersFailed, "").WithCause(err)
+		return nil, b.toolRefusal(plain, codes.CountersFailed, "").WithCause(err)
 	}
 	full, used, _, err := takeAll(plain, meters, 0)
 	switch {
 	case err != nil:
-		return nil, b.toolRefusal(plain, CodeCountersFailed, "").WithCause(err)
+		return nil, b.toolRefusal(plain, codes.CountersFailed, "").WithCause(err)
 	case full != nil:
 		what := "tool calls"
 		if full != &meters[0] || b.ToolCalls == 0 {
 			what = "calls of " + t.Name()
 		}
-		return nil, b.toolRefusal(plain, CodeToolCallsExhausted, fmt.Sprintf("%s: %d/%d", what, used, full.limit))
+		return nil, b.toolRefusal(plain, codes.ToolCallsExhausted, fmt.Sprintf("%s: %d/%d", what, used, full.limit))
 	}
 	if ctx != nil {
 		b.at.At(plain, callbacks.PlaceOf(ctx)).heldTools[toolCall{ctx.FunctionCallID(), t.Name()}]++
@@ -187,9 +189,9 @@ func (b *budget) toolMeters(ctx context.Context, r *budgetRun, name string) ([]m
 	return meters, nil
 }
 
-func (b *budget) toolRefusal(ctx context.Context, code, detail string) *callbacks.Refusal {
+func (b *budget) toolRefusal(ctx context.Context, code codes.Code, detail string) *callbacks.Refusal {
 	key := text.BudgetToolCalls
-	if code == CodeCountersFailed {
+	if code == codes.CountersFailed {
 		key = text.BudgetBrokenTool
 	}
 	return callbacks.Deny(code, text.Get(langOf(ctx), key)).WithDetail(detail)

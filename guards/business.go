@@ -6,6 +6,8 @@ package guards
 import (
 	"errors"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
 
@@ -51,7 +53,7 @@ func BusinessErrors() callbacks.Guard {
 			if errors.As(err, &mendable) || unknownTool(t) || callbacks.MissingArgument(t, args) != "" {
 				return nil, nil
 			}
-			return nil, callbacks.Fail(callbacks.CodeToolFailed, say(ctx, text.ToolFailed, t.Name())).WithCause(err)
+			return nil, callbacks.Fail(codes.ToolFailed, say(ctx, text.ToolFailed, t.Name())).WithCause(err)
 		},
 	}
 }

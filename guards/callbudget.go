@@ -45,15 +45,6 @@ const Unlimited = math.MaxInt
 // are two seconds.
 const unlimitedTime time.Duration = math.MaxInt64
 
-// Codes of refusals by a [CallBudget]. The first three are statuses of a Run.
-const (
-	CodeCallsExhausted     = string(callbacks.StatusCallsExhausted)
-	CodeTokensExhausted    = string(callbacks.StatusTokensExhausted)
-	CodeTimeExhausted      = string(callbacks.StatusTimeExhausted)
-	CodeToolCallsExhausted = "tool_calls_exhausted"
-	CodeCountersFailed     = "counters_failed"
-)
-
 // CallBudgetOptions are the options of [CallBudgetWith]. A negative limit is an error.
 type CallBudgetOptions struct {
 	// Calls is how many model calls are allowed. Zero means the default of the scope: 6

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -55,7 +57,7 @@ func TestCallBudgetMatrix(t *testing.T) {
 			for _, ev := range tr.Told {
 				if ev.Outcome == callbacks.OutcomeRefused && ev.Step == callbacks.StepModel {
 					refused++
-					require.Equal(t, guards.CodeCallsExhausted, ev.Code)
+					require.Equal(t, codes.CallsExhausted, ev.Code)
 					require.Equal(t, "calls: 3/3", ev.Reason)
 				}
 			}

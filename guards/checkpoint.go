@@ -9,15 +9,14 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
 )
-
-// CodeCheckpointFailed is the code of a call that [Checkpoint] refused.
-const CodeCheckpointFailed = "checkpoint_failed"
 
 // A WritingTool says itself that it changes something, for [Checkpoint] to know it.
 type WritingTool interface {
@@ -86,7 +85,7 @@ func (c *checkpoint) before(ctx agent.Context, name string, args any) error {
 		return err
 	}
 	if err = c.take(ctx, wrappedStep(ctx, name, m)); err != nil {
-		return callbacks.Deny(CodeCheckpointFailed, say(ctx, text.CheckpointFailed, name)).WithCause(err).By("checkpoint")
+		return callbacks.Deny(codes.CheckpointFailed, say(ctx, text.CheckpointFailed, name)).WithCause(err).By("checkpoint")
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 
 	"google.golang.org/adk/v2/agent"
@@ -102,7 +104,7 @@ func TestCheckpointMatrix(t *testing.T) {
 								ev = e
 							}
 						}
-						require.Equal(t, guards.CodeCheckpointFailed, ev.Code)
+						require.Equal(t, codes.CheckpointFailed, ev.Code)
 						require.Equal(t, "checkpoint", ev.Guard)
 						require.ErrorIs(t, ev.Err, full)
 					}

@@ -18,14 +18,6 @@ import (
 
 const confirmName = "confirm"
 
-// Codes of refusals by [Confirm] and [ConfirmByADK].
-const (
-	CodeApprovalRejected = "approval_rejected"
-	CodeApprovalTimeout  = "approval_timeout"
-	CodeApprovalInvalid  = "approval_invalid"
-	CodeApprovalFailed   = "approval_failed"
-)
-
 // DefaultApprovalTimeout is how long [Confirm] waits for a person.
 const DefaultApprovalTimeout = 10 * time.Minute
 

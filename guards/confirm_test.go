@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -52,13 +54,13 @@ func TestConfirmMatrix(t *testing.T) {
 	for name, tc := range map[string]struct {
 		replies func() *approvers.Script
 		reads   []map[string]any
-		codes   []string
+		codes   []codes.Code
 		by      string
 	}{
-		"approved":       {func() *approvers.Script { return approvers.NewScript(approvers.Yes, approvers.Yes) }, []map[string]any{paid, paid}, []string{"", ""}, "test"},
-		"rejected":       {func() *approvers.Script { return approvers.NewScript(approvers.No, approvers.Yes) }, []map[string]any{refusedWith(rejected), paid}, []string{guards.CodeApprovalRejected, ""}, "test"},
-		"timed out":      {func() *approvers.Script { return approvers.NewScript(approvers.Never, approvers.Yes) }, []map[string]any{refusedWith("refused: nobody approved this call in time; go on without it"), paid}, []string{guards.CodeApprovalTimeout, ""}, ""},
-		"answered twice": {twice, []map[string]any{paid, refusedWith(invalid)}, []string{"", guards.CodeApprovalInvalid}, "test"},
+		"approved":       {func() *approvers.Script { return approvers.NewScript(approvers.Yes, approvers.Yes) }, []map[string]any{paid, paid}, []codes.Code{"", ""}, "test"},
+		"rejected":       {func() *approvers.Script { return approvers.NewScript(approvers.No, approvers.Yes) }, []map[string]any{refusedWith(rejected), paid}, []codes.Code{codes.ApprovalRejected, ""}, "test"},
+		"timed out":      {func() *approvers.Script { return approvers.NewScript(approvers.Never, approvers.Yes) }, []map[string]any{refusedWith("refused: nobody approved this call in time; go on without it"), paid}, []codes.Code{codes.ApprovalTimeout, ""}, ""},
+		"answered twice": {twice, []map[string]any{paid, refusedWith(invalid)}, []codes.Code{"", codes.ApprovalInvalid}, "test"},
 		"answered with other arguments": {func() *approvers.Script {
 			return approvers.NewScript(func(_ context.Context, q guards.Question) (guards.Answer, error) {
 				q.Args["to"] = "Mallory" // what the approver does with its copy reaches nobody
@@ -66,7 +68,7 @@ func TestConfirmMatrix(t *testing.T) {
 				a.Call = "another call"
 				return a, nil
 			}, approvers.Yes)
-		}, []map[string]any{refusedWith(invalid), paid}, []string{guards.CodeApprovalInvalid, ""}, "test"},
+		}, []map[string]any{refusedWith(invalid), paid}, []codes.Code{codes.ApprovalInvalid, ""}, "test"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inEveryCell(t, func() callbackstest.Matrix {
@@ -95,16 +97,16 @@ func TestConfirmMatrix(t *testing.T) {
 						decisions := guards.Decisions(callbackstest.InRun(t, tr.Run))
 						require.Len(t, decisions, 2)
 						require.Equal(t, tc.by, decisions[0].By)
-						var codes []string
+						var got []codes.Code
 						for _, ev := range tr.Told {
 							if ev.Step == callbacks.StepTool {
-								codes = append(codes, ev.Code)
+								got = append(got, ev.Code)
 								if ev.Code != "" {
 									require.Equal(t, "confirm", ev.Guard)
 								}
 							}
 						}
-						require.Equal(t, tc.codes, codes)
+						require.Equal(t, tc.codes, got)
 					},
 				}
 			})

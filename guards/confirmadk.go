@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
@@ -81,7 +83,7 @@ type adkQuestion struct {
 
 func (c *adkConfirm) beforeRun(ctx agent.InvocationContext) (*genai.Content, error) {
 	if err := checkLLMRoot(ctx.Agent()); err != nil {
-		return nil, callbacks.Stop(CodeApprovalFailed, text.Get(langOf(ctx), text.ConfirmFailed)).WithDetail(err.Error()).WithCause(err)
+		return nil, callbacks.Stop(codes.ApprovalFailed, text.Get(langOf(ctx), text.ConfirmFailed)).WithDetail(err.Error()).WithCause(err)
 	}
 	return nil, nil
 }
@@ -137,7 +139,7 @@ func (c *adkConfirm) beforeTool(ctx agent.Context, t tool.Tool, args map[string]
 		return nil, d.settle(ctx, invalid(ctx, "nobody was asked about this call, or it was answered before"))
 	case !answer.Confirmed:
 		d.Outcome = DecisionRejected
-		return nil, d.settle(ctx, callbacks.Deny(CodeApprovalRejected, say(ctx, text.ConfirmRejected)).WithDetail("rejected by "+cut(d.By)))
+		return nil, d.settle(ctx, callbacks.Deny(codes.ApprovalRejected, say(ctx, text.ConfirmRejected)).WithDetail("rejected by "+cut(d.By)))
 	default:
 		d.Outcome = DecisionApproved
 		return nil, d.settle(ctx, nil)

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
 
@@ -123,16 +125,16 @@ func (c *confirm) approve(ctx agent.Context, name string, given any) error {
 	switch {
 	case err == errNoAnswerInTime: //nolint:errorlint // nobody wraps it
 		d.Outcome = DecisionTimedOut
-		return d.settle(ctx, callbacks.Deny(CodeApprovalTimeout, say(ctx, text.ConfirmTimeout)).WithDetail(fmt.Sprintf("no answer within %v", c.o.Timeout)))
+		return d.settle(ctx, callbacks.Deny(codes.ApprovalTimeout, say(ctx, text.ConfirmTimeout)).WithDetail(fmt.Sprintf("no answer within %v", c.o.Timeout)))
 	case err != nil:
 		d.Outcome = DecisionFailed
-		return d.settle(ctx, callbacks.Deny(CodeApprovalFailed, say(ctx, text.ConfirmFailed)).WithCause(err))
+		return d.settle(ctx, callbacks.Deny(codes.ApprovalFailed, say(ctx, text.ConfirmFailed)).WithCause(err))
 	case a.Question != q.ID || a.Call != q.Call:
 		d.Outcome = DecisionInvalid
 		return d.settle(ctx, invalid(ctx, "the answer is not to this question"))
 	case !a.Approved:
 		d.Outcome = DecisionRejected
-		return d.settle(ctx, callbacks.Deny(CodeApprovalRejected, say(ctx, text.ConfirmRejected)).WithDetail("rejected by "+cut(a.By)))
+		return d.settle(ctx, callbacks.Deny(codes.ApprovalRejected, say(ctx, text.ConfirmRejected)).WithDetail("rejected by "+cut(a.By)))
 	case fingerprint(name, args) != q.Call:
 		d.Outcome = DecisionInvalid
 		return d.settle(ctx, invalid(ctx, "the arguments changed while a person was asked"))
@@ -155,7 +157,7 @@ func wrappedStep(ctx agent.Context, name string, args map[string]any) callbacks.
 }
 
 func invalid(ctx agent.Context, detail string) *callbacks.Refusal {
-	return callbacks.Deny(CodeApprovalInvalid, say(ctx, text.ConfirmInvalid)).WithDetail(detail)
+	return callbacks.Deny(codes.ApprovalInvalid, say(ctx, text.ConfirmInvalid)).WithDetail(detail)
 }
 
 var errNoAnswerInTime = fmt.Errorf("guards: Confirm: %w", context.DeadlineExceeded)

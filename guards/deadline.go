@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
@@ -18,10 +20,6 @@ import (
 )
 
 const deadlineName = "deadline"
-
-// CodeToolTimeout is the code of a tool call that [Deadline] ended. That of an agent it
-// ends is [CodeTimeExhausted].
-const CodeToolTimeout = "tool_timeout"
 
 // ErrDeadline is the sentinel of [DeadlineError].
 var ErrDeadline = errors.New("deadline passed")
@@ -128,7 +126,7 @@ func (d *deadline) soft(ctx agent.Context) error {
 
 // over is the refusal that ends an agent whose time is up.
 func (d *deadline) over(ctx context.Context) *callbacks.Refusal {
-	return callbacks.End(CodeTimeExhausted, text.Get(langOf(ctx), text.DeadlineAgent)).
+	return callbacks.End(codes.TimeExhausted, text.Get(langOf(ctx), text.DeadlineAgent)).
 		WithDetail(fmt.Sprintf("time: %s elapsed", seconds(d.o.Agent))).By(deadlineName)
 }
 

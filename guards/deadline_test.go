@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -57,17 +59,17 @@ func TestDeadlineToolMatrix(t *testing.T) {
 	for name, tc := range map[string]struct {
 		tool  func() tool.Tool
 		reads map[string]any
-		told  string
+		told  codes.Code
 	}{
 		"in time":         {func() tool.Tool { return callbackstest.Tool("lookup") }, map[string]any{"result": "ok"}, ""},
-		"heeds":           {func() tool.Tool { return sleepy(time.Minute, true) }, map[string]any{"error": "lookup took longer than 5 s"}, guards.CodeToolTimeout},
-		"ignores":         {func() tool.Tool { return sleepy(time.Minute, false) }, map[string]any{"error": "lookup took longer than 5 s"}, guards.CodeToolTimeout},
-		"streams":         {func() tool.Tool { return slowStream{callbackstest.StreamingTool("lookup", "a", "b"), time.Minute} }, map[string]any{"error": "lookup took longer than 5 s"}, guards.CodeToolTimeout},
+		"heeds":           {func() tool.Tool { return sleepy(time.Minute, true) }, map[string]any{"error": "lookup took longer than 5 s"}, codes.ToolTimeout},
+		"ignores":         {func() tool.Tool { return sleepy(time.Minute, false) }, map[string]any{"error": "lookup took longer than 5 s"}, codes.ToolTimeout},
+		"streams":         {func() tool.Tool { return slowStream{callbackstest.StreamingTool("lookup", "a", "b"), time.Minute} }, map[string]any{"error": "lookup took longer than 5 s"}, codes.ToolTimeout},
 		"streams in time": {func() tool.Tool { return slowStream{callbackstest.StreamingTool("lookup", "a", "b"), time.Second} }, map[string]any{"result": "ab"}, ""},
-		"fails":           {func() tool.Tool { return callbackstest.ToolReturning("lookup", nil, errDSN) }, map[string]any{"error": "tool failed: lookup"}, callbacks.CodeToolFailed},
+		"fails":           {func() tool.Tool { return callbackstest.ToolReturning("lookup", nil, errDSN) }, map[string]any{"error": "tool failed: lookup"}, codes.ToolFailed},
 		"panics": {func() tool.Tool {
 			return callbackstest.ToolFunc("lookup", func(agent.Context, map[string]any) (map[string]any, error) { panic("boom") })
-		}, map[string]any{"error": "tool failed: lookup"}, callbacks.CodeToolPanicked},
+		}, map[string]any{"error": "tool failed: lookup"}, codes.ToolPanicked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inEveryCell(t, func() callbackstest.Matrix {
@@ -81,7 +83,7 @@ func TestDeadlineToolMatrix(t *testing.T) {
 					},
 					Check: func(t *testing.T, tr *callbackstest.Trial) {
 						require.NoError(t, tr.Err)
-						if tr.Form == callbackstest.FormPlugin && tr.Topology == callbackstest.TopologyAgentTool && tc.told == guards.CodeToolTimeout {
+						if tr.Form == callbackstest.FormPlugin && tr.Topology == callbackstest.TopologyAgentTool && tc.told == codes.ToolTimeout {
 							// The agent is a tool of the outer one and late at the same instant: either may win.
 							return
 						}
@@ -94,7 +96,7 @@ func TestDeadlineToolMatrix(t *testing.T) {
 						for _, ev := range tr.Told {
 							if ev.Step == callbacks.StepTool {
 								require.Equal(t, tc.told, ev.Code)
-								if tc.told == guards.CodeToolTimeout {
+								if tc.told == codes.ToolTimeout {
 									require.Equal(t, "deadline", ev.Guard)
 								}
 							}
@@ -319,7 +321,7 @@ func TestDeadlineAgentMatrix(t *testing.T) {
 						require.NoError(t, tr.Err)
 						require.Equal(t, 2, tr.Model.Calls())
 						require.Equal(t, []string{"time: 20 s elapsed"}, refusalsOf(tr.Told))
-						require.Equal(t, []string{guards.CodeTimeExhausted}, codesOf(tr.Told))
+						require.Equal(t, []codes.Code{codes.TimeExhausted}, codesOf(tr.Told))
 						require.Empty(t, tr.Model.Faults(), "every call is answered")
 					},
 				}

@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/session"
@@ -199,7 +201,7 @@ func timedTool[T any](d *deadline, name string, ctx agent.Context, args any, run
 			if byAgent {
 				return d.over(ctx)
 			}
-			return callbacks.Deny(CodeToolTimeout, say(ctx, text.DeadlineTool, name, seconds(limit))).By(deadlineName)
+			return callbacks.Deny(codes.ToolTimeout, say(ctx, text.DeadlineTool, name, seconds(limit))).By(deadlineName)
 		}
 		if limit <= 0 {
 			var none T

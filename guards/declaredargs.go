@@ -6,6 +6,8 @@ package guards
 import (
 	"google.golang.org/genai"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
 
@@ -57,5 +59,5 @@ func refuseUndeclared(ctx agent.Context, t tool.Tool, args map[string]any) (map[
 	if err != nil || said == "" {
 		return nil, err
 	}
-	return nil, callbacks.Deny(CodeInvalidArgument, say(ctx, text.ArgsInvalid, said)).WithDetail(detail)
+	return nil, callbacks.Deny(codes.InvalidArgument, say(ctx, text.ArgsInvalid, said)).WithDetail(detail)
 }

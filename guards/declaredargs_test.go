@@ -8,6 +8,8 @@ import (
 	"io"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
@@ -99,7 +101,7 @@ func TestDeclaredArgsReadsEitherFormOfASchema(t *testing.T) {
 	require.ErrorIs(t, err, callbacks.ErrDenied, "the hook alone, without a context")
 	var refusal *callbacks.Refusal
 	require.ErrorAs(t, err, &refusal)
-	require.Equal(t, guards.CodeInvalidArgument, refusal.Code)
+	require.Equal(t, codes.InvalidArgument, refusal.Code)
 }
 
 // What Redact put a token for is judged as it is and quoted as no value.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
@@ -20,12 +22,6 @@ import (
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
-)
-
-// Codes of refusals by [Finish].
-const (
-	CodeInvalidFinish = "invalid_finish"
-	CodeNotFinished   = "not_finished"
 )
 
 // ErrNotFinished is the sentinel of [NotFinishedError].
@@ -154,7 +150,7 @@ func (f *finish) beforeTool(ctx agent.Context, t tool.Tool, args map[string]any)
 	if !f.mayCorrect(ctx) {
 		return nil, notFinished(ctx, f.tool, nil).WithDetail(detail)
 	}
-	return nil, callbacks.Deny(CodeInvalidFinish, say(ctx, text.FinishInvalid, f.tool, said)).WithDetail(detail)
+	return nil, callbacks.Deny(codes.InvalidFinish, say(ctx, text.FinishInvalid, f.tool, said)).WithDetail(detail)
 }
 
 // notFinished fails an agent that does not end through toolName; cause may be nil.
@@ -163,7 +159,7 @@ func notFinished(ctx agent.Context, toolName string, cause error) *callbacks.Ref
 	if ctx != nil {
 		missing.Agent = ctx.AgentName()
 	}
-	return callbacks.Fail(CodeNotFinished, say(ctx, text.FinishMissing, toolName)).WithCause(errors.Join(missing, cause))
+	return callbacks.Fail(codes.NotFinished, say(ctx, text.FinishMissing, toolName)).WithCause(errors.Join(missing, cause))
 }
 
 // mayCorrect reports whether a refused finish is the agent's first and has a call left

@@ -8,6 +8,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -109,7 +111,7 @@ func TestFinishSaysWhatIsWrong(t *testing.T) {
 	require.NoError(t, out.err)
 	require.Equal(t, "report refused, correct it and call it again: /: unexpected additional properties [\"extra\"]; /confidence: enum: maybe does not equal any of: [high low]; /pages/0: type: one has type \"string\", want \"integer\"", responses(out.events)[0]["error"])
 	ev := rec.Events(callbacks.StepTool)[0]
-	require.Equal(t, guards.CodeInvalidFinish, ev.Code)
+	require.Equal(t, codes.InvalidFinish, ev.Code)
 	require.Equal(t, "4 errors, at /, /confidence, /pages/0", ev.Reason, "no value of an argument")
 }
 

@@ -223,7 +223,7 @@ func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
 	if refused || ev.Step == callbacks.StepAgent && ev.Outcome != callbacks.OutcomeAllowed {
 		j.write(refusalLine{
 			"refusal", j.now(), id, ev.Invocation, ev.Agent, string(ev.Step), j.mask(ev.Tool),
-			ev.Guard, ev.Code, j.mask(ev.Reason), j.cause(ev.Err), string(ev.Outcome), ev.Stop,
+			ev.Guard, string(ev.Code), j.mask(ev.Reason), j.cause(ev.Err), string(ev.Outcome), ev.Stop,
 		})
 	}
 }
@@ -283,7 +283,7 @@ func (s *journalRun) counts() (modelCalls, toolCalls, refusals int) {
 func (j *journal) modelLine(id string, ev callbacks.Event, charged charge) modelLine {
 	l := modelLine{
 		Kind: "model", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Model: ev.Model, Served: ev.ServedModel,
-		Attempts: ev.Attempt, Charged: charged, Landed: ev.Landed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
+		Attempts: ev.Attempt, Charged: charged, Landed: ev.Landed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: string(ev.Code), Reason: j.mask(ev.Reason),
 		Cause: j.cause(ev.Err), MS: ev.Duration.Milliseconds(),
 	}
 	if u := ev.Usage; u != nil {
@@ -300,7 +300,7 @@ func (j *journal) toolLine(id string, ev callbacks.Event, charged charge) toolLi
 	failed := ev.Result != nil && !succeeded(ev.Result, nil)
 	return toolLine{
 		Kind: "tool", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Tool: j.mask(ev.Tool), CallID: j.mask(ev.CallID),
-		Args: args, Charged: charged, Error: failed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: ev.Code, Reason: j.mask(ev.Reason),
+		Args: args, Charged: charged, Error: failed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: string(ev.Code), Reason: j.mask(ev.Reason),
 		Cause: j.cause(ev.Err), MS: ev.Duration.Milliseconds(),
 	}
 }
@@ -309,7 +309,7 @@ func (j *journal) end(run *callbacks.Run, s *journalRun) {
 	defer j.reportPanic()
 	out := run.Outcome()
 	l := endLine{
-		Kind: "end", TS: j.now(), Run: run.ID(), Status: string(out.Status), Agent: out.Agent, Guard: out.Guard, Code: out.Code,
+		Kind: "end", TS: j.now(), Run: run.ID(), Status: string(out.Status), Agent: out.Agent, Guard: out.Guard, Code: string(out.Code),
 		Reason: j.mask(out.Reason),
 	}
 	l.ModelCalls, l.ToolCalls, l.Refusals = s.counts()

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -135,7 +137,7 @@ func TestKindEHookSkipped(t *testing.T) {
 		m := callbackstest.Script(callbackstest.Call("nope", nil)).Repeat()
 		require.NoError(t, play(t, newAgent(t, "a", m, lookupTools(), guards.Loop(), rec.Guard())).err)
 		require.Equal(t, 4, m.Calls())
-		require.Equal(t, []string{guards.CodeRepeatedCall, guards.CodeLoopDetected}, codesOf(rec.Events()))
+		require.Equal(t, []codes.Code{codes.RepeatedCall, codes.LoopDetected}, codesOf(rec.Events()))
 	})
 	t.Run("openai-agents 956: streaming tools pass by", func(t *testing.T) {
 		stream := callbackstest.StreamingTool("lookup", "a")
@@ -358,7 +360,7 @@ func TestKindMOrderAndAttribution(t *testing.T) {
 	})
 	t.Run("adk-python 5494: a limit ends the run in silence", func(t *testing.T) {
 		out := play(t, newAgent(t, "a", endless(), lookupTools(), guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 1, Scope: guards.ScopeRun})))
-		require.Equal(t, callbacks.Result{Status: callbacks.StatusCallsExhausted, Agent: "a", Guard: "run_call_budget", Code: guards.CodeCallsExhausted, Reason: "calls: 1/1"}, out.run.Outcome())
+		require.Equal(t, callbacks.Result{Status: callbacks.StatusCallsExhausted, Agent: "a", Guard: "run_call_budget", Code: codes.CallsExhausted, Reason: "calls: 1/1"}, out.run.Outcome())
 		require.Contains(t, texts(out.events), "[guard] Model call budget exceeded: run stopped.")
 	})
 	t.Run("eino 1000: wrappers of tools in another order than those of models", func(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
 
@@ -19,12 +21,6 @@ import (
 )
 
 const loopName = "loop"
-
-// Codes of refusals by [Loop]. The second is a status of a Run.
-const (
-	CodeRepeatedCall = "repeated_call"
-	CodeLoopDetected = string(callbacks.StatusLoopDetected)
-)
 
 // DefaultRepeats is the identical call that [Loop] refuses.
 const DefaultRepeats = 3
@@ -167,16 +163,16 @@ func (l *loop) check(ctx agent.Context, name string, args map[string]any) error 
 	detail := fmt.Sprintf("%s: identical call %d", cut(name), n)
 	// A call at the same moment may not be noted as refused yet: then there are more.
 	if n == l.o.Repeats && !refused && !l.o.Strict {
-		return callbacks.Deny(CodeRepeatedCall, text.Get(langOf(plain), text.LoopRepeated, n-1)).WithDetail(detail)
+		return callbacks.Deny(codes.RepeatedCall, text.Get(langOf(plain), text.LoopRepeated, n-1)).WithDetail(detail)
 	}
 	if l.o.Scope == ScopeRun {
-		return callbacks.Stop(CodeLoopDetected, text.Get(langOf(plain), text.LoopStopped)).WithDetail(detail)
+		return callbacks.Stop(codes.LoopDetected, text.Get(langOf(plain), text.LoopStopped)).WithDetail(detail)
 	}
-	return callbacks.End(CodeLoopDetected, text.Get(langOf(plain), text.LoopEnded)).WithDetail(detail)
+	return callbacks.End(codes.LoopDetected, text.Get(langOf(plain), text.LoopEnded)).WithDetail(detail)
 }
 
 func (l *loop) broken(ctx context.Context, err error) error {
-	return callbacks.Deny(CodeCountersFailed, text.Get(langOf(ctx), text.LoopBroken)).WithCause(err)
+	return callbacks.Deny(codes.CountersFailed, text.Get(langOf(ctx), text.LoopBroken)).WithCause(err)
 }
 
 // repeats counts the calls that are the newest over again, itself included, and reports

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 
 	"google.golang.org/adk/v2/agent"
@@ -25,8 +27,8 @@ import (
 )
 
 // codesOf are the codes of refused steps, in order.
-func codesOf(evs []callbacks.Event) []string {
-	var out []string
+func codesOf(evs []callbacks.Event) []codes.Code {
+	var out []codes.Code
 	for _, ev := range evs {
 		if ev.Outcome == callbacks.OutcomeRefused {
 			out = append(out, ev.Code)
@@ -40,28 +42,28 @@ func TestLoopMatrix(t *testing.T) {
 	b := callbackstest.Call("lookup", map[string]any{"x": 2.0})
 	unknown := callbackstest.Call("no_such_tool", nil)
 	say := callbackstest.Say("answer")
-	repeated, detected := guards.CodeRepeatedCall, guards.CodeLoopDetected
+	repeated, detected := codes.RepeatedCall, codes.LoopDetected
 	for name, tc := range map[string]struct {
 		o     guards.LoopOptions
 		turns []callbackstest.Turn
 		ran   int
-		codes []string
+		codes []codes.Code
 	}{
 		"two are none":                    {guards.LoopOptions{}, []callbackstest.Turn{a, a, say}, 2, nil},
-		"the third is refused":            {guards.LoopOptions{}, []callbackstest.Turn{a, a, a, b, say}, 3, []string{repeated}},
-		"the fourth ends the agent":       {guards.LoopOptions{}, []callbackstest.Turn{a, a, a, a, b, say}, 2, []string{repeated, detected}},
+		"the third is refused":            {guards.LoopOptions{}, []callbackstest.Turn{a, a, a, b, say}, 3, []codes.Code{repeated}},
+		"the fourth ends the agent":       {guards.LoopOptions{}, []callbackstest.Turn{a, a, a, a, b, say}, 2, []codes.Code{repeated, detected}},
 		"another call in between":         {guards.LoopOptions{}, []callbackstest.Turn{a, a, b, a, a, b, say}, 6, nil},
-		"after a refusal it may go on":    {guards.LoopOptions{}, []callbackstest.Turn{a, a, a, b, a, a, say}, 5, []string{repeated}},
-		"three at once, still to come":    {guards.LoopOptions{}, []callbackstest.Turn{callbackstest.Calls(a, a, a), say}, 2, []string{repeated}},
-		"unknown tools count":             {guards.LoopOptions{}, []callbackstest.Turn{unknown, unknown, unknown, unknown, say}, 0, []string{repeated, detected}},
-		"strict ends at the third":        {guards.LoopOptions{Strict: true}, []callbackstest.Turn{a, a, a, say}, 2, []string{detected}},
-		"two of two":                      {guards.LoopOptions{Repeats: 2}, []callbackstest.Turn{a, a, a, say}, 1, []string{repeated, detected}},
-		"three in five":                   {guards.LoopOptions{Window: 5}, []callbackstest.Turn{a, b, a, b, a, say}, 4, []string{repeated}},
-		"four in six end the agent":       {guards.LoopOptions{Window: 6}, []callbackstest.Turn{a, b, a, a, a, say}, 3, []string{repeated, detected}},
-		"a window no wider than a loop":   {guards.LoopOptions{Window: 3}, []callbackstest.Turn{a, a, a, a, say}, 2, []string{repeated, detected}},
-		"two calls that take turns":       {guards.LoopOptions{Window: 6}, []callbackstest.Turn{a, b, a, b, a, b, a, say}, 4, []string{repeated, repeated, detected}},
-		"in a window it may go on":        {guards.LoopOptions{Window: 3}, []callbackstest.Turn{a, a, a, b, b, a, a, say}, 6, []string{repeated}},
-		"in a window, a second loop":      {guards.LoopOptions{Window: 3}, []callbackstest.Turn{a, a, a, b, b, a, a, a, say}, 6, []string{repeated, repeated}},
+		"after a refusal it may go on":    {guards.LoopOptions{}, []callbackstest.Turn{a, a, a, b, a, a, say}, 5, []codes.Code{repeated}},
+		"three at once, still to come":    {guards.LoopOptions{}, []callbackstest.Turn{callbackstest.Calls(a, a, a), say}, 2, []codes.Code{repeated}},
+		"unknown tools count":             {guards.LoopOptions{}, []callbackstest.Turn{unknown, unknown, unknown, unknown, say}, 0, []codes.Code{repeated, detected}},
+		"strict ends at the third":        {guards.LoopOptions{Strict: true}, []callbackstest.Turn{a, a, a, say}, 2, []codes.Code{detected}},
+		"two of two":                      {guards.LoopOptions{Repeats: 2}, []callbackstest.Turn{a, a, a, say}, 1, []codes.Code{repeated, detected}},
+		"three in five":                   {guards.LoopOptions{Window: 5}, []callbackstest.Turn{a, b, a, b, a, say}, 4, []codes.Code{repeated}},
+		"four in six end the agent":       {guards.LoopOptions{Window: 6}, []callbackstest.Turn{a, b, a, a, a, say}, 3, []codes.Code{repeated, detected}},
+		"a window no wider than a loop":   {guards.LoopOptions{Window: 3}, []callbackstest.Turn{a, a, a, a, say}, 2, []codes.Code{repeated, detected}},
+		"two calls that take turns":       {guards.LoopOptions{Window: 6}, []callbackstest.Turn{a, b, a, b, a, b, a, say}, 4, []codes.Code{repeated, repeated, detected}},
+		"in a window it may go on":        {guards.LoopOptions{Window: 3}, []callbackstest.Turn{a, a, a, b, b, a, a, say}, 6, []codes.Code{repeated}},
+		"in a window, a second loop":      {guards.LoopOptions{Window: 3}, []callbackstest.Turn{a, a, a, b, b, a, a, a, say}, 6, []codes.Code{repeated, repeated}},
 		"three in six, the window's four": {guards.LoopOptions{Window: 4}, []callbackstest.Turn{a, b, b, a, callbackstest.Call("lookup", nil), a, say}, 6, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,11 +107,11 @@ func TestLoopLetsPollingGoOn(t *testing.T) {
 		changes int
 		strict  bool
 		ran     int
-		codes   []string
+		codes   []codes.Code
 	}{
 		"changes":        {30, false, 30, nil},
-		"stalls after 5": {5, false, 6, []string{guards.CodeRepeatedCall, guards.CodeLoopDetected}},
-		"strict":         {30, true, 2, []string{guards.CodeLoopDetected}},
+		"stalls after 5": {5, false, 6, []codes.Code{codes.RepeatedCall, codes.LoopDetected}},
+		"strict":         {30, true, 2, []codes.Code{codes.LoopDetected}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var polls atomic.Int64
@@ -141,7 +143,7 @@ func TestLoopSeesRepeatedFailures(t *testing.T) {
 	out := play(t, a)
 	require.NoError(t, out.err)
 	require.Len(t, failing.Calls(), 2)
-	require.Equal(t, []string{guards.CodeRepeatedCall, guards.CodeLoopDetected}, codesOf(rec.Events()))
+	require.Equal(t, []codes.Code{codes.RepeatedCall, codes.LoopDetected}, codesOf(rec.Events()))
 	require.Equal(t, "refused: this very call was made 2 times with the same result; do something else or answer", responses(out.events)[2]["error"])
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
@@ -21,9 +23,6 @@ import (
 )
 
 const rateLimitName = "rate_limit"
-
-// CodeRateLimited is the code of a refusal by [RateLimit].
-const CodeRateLimited = "rate_limited"
 
 // RatePer says whose calls share one rate. Values may be combined with |: each
 // combination has a rate of its own. Zero is PerTool, and PerAll for model calls.
@@ -163,7 +162,7 @@ type rates interface {
 }
 
 // pass returns nil when the call may be made, after waiting for it where that is allowed.
-func (l *rateLimit) pass(ctx context.Context, key string, refuse func(code, text string) *callbacks.Refusal) error {
+func (l *rateLimit) pass(ctx context.Context, key string, refuse func(code codes.Code, text string) *callbacks.Refusal) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -171,13 +170,13 @@ func (l *rateLimit) pass(ctx context.Context, key string, refuse func(code, text
 		wait, passed, err := l.rates.take(ctx, key, l.o.Wait-waited)
 		switch {
 		case err != nil:
-			return refuse(CodeCountersFailed, text.Get(langOf(ctx), text.RateBroken)).WithCause(err).By(rateLimitName)
+			return refuse(codes.CountersFailed, text.Get(langOf(ctx), text.RateBroken)).WithCause(err).By(rateLimitName)
 		case wait > l.o.Wait-waited:
-			return refuse(CodeRateLimited, text.Get(langOf(ctx), text.RateLimited)).WithDetail(l.limit()).By(rateLimitName)
+			return refuse(codes.RateLimited, text.Get(langOf(ctx), text.RateLimited)).WithDetail(l.limit()).By(rateLimitName)
 		}
 		if wait > 0 {
 			if err := sleep(ctx, wait); err != nil {
-				return refuse(CodeRateLimited, text.Get(langOf(ctx), text.RateLimited)).WithCause(err).By(rateLimitName)
+				return refuse(codes.RateLimited, text.Get(langOf(ctx), text.RateLimited)).WithCause(err).By(rateLimitName)
 			}
 			waited += wait
 		}

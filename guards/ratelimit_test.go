@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -66,7 +68,7 @@ func TestRateLimitMatrix(t *testing.T) {
 						require.Equal(t, tc.took, time.Since(start).Truncate(time.Second))
 						refused := 0
 						for _, ev := range tr.Told {
-							if ev.Code == guards.CodeRateLimited {
+							if ev.Code == codes.RateLimited {
 								refused++
 								require.Equal(t, map[string]any{"error": tooFast}, ev.Result)
 								require.Equal(t, "rate_limit", ev.Guard)

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"sync/atomic"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
@@ -22,10 +24,6 @@ import (
 )
 
 const redactName = "redact"
-
-// CodeValueUnavailable is the code of a call that is refused because a token in its
-// arguments has no value any more.
-const CodeValueUnavailable = "value_unavailable"
 
 // RedactOptions are the options of [RedactWith].
 type RedactOptions struct {
@@ -172,7 +170,7 @@ func (m *masker) errorText(r *redact.Redactor, err error) error {
 	}
 	txt := safe.ModelText()
 	if masked := r.String(txt); masked != txt {
-		return callbacks.Deny(callbacks.CodeToolFailed, masked).WithCause(err)
+		return callbacks.Deny(codes.ToolFailed, masked).WithCause(err)
 	}
 	return nil
 }

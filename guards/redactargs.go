@@ -7,6 +7,8 @@ import (
 	"context"
 	"iter"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
@@ -30,7 +32,7 @@ func (m *masker) calls(ctx context.Context, resp *model.LLMResponse) callMask {
 // or anything stored; quote args instead.
 //
 // It fails closed: for a token without a value it returns a refusal with the code
-// [CodeValueUnavailable], for the hook to return.
+// [codes.ValueUnavailable], for the hook to return.
 func RevealArgs(ctx context.Context, args map[string]any) (map[string]any, error) {
 	if args == nil {
 		return nil, nil
@@ -56,7 +58,7 @@ func reveal(ctx context.Context, args any) (any, error) {
 }
 
 func unavailable(ctx context.Context, err error) *callbacks.Refusal {
-	return callbacks.Deny(CodeValueUnavailable, text.Get(langOf(ctx), text.ValueUnavailable)).WithCause(err)
+	return callbacks.Deny(codes.ValueUnavailable, text.Get(langOf(ctx), text.ValueUnavailable)).WithCause(err)
 }
 
 // revealingTool gives the tool the values, and nothing before it.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 
 	"google.golang.org/adk/v2/agent"
@@ -54,15 +56,15 @@ func TestRulesJudgeWhatRedactHides(t *testing.T) {
 	for name, tc := range map[string]struct {
 		to    any
 		guard callbacks.Guard
-		code  string // "" lets the call pass
+		code  codes.Code // "" lets the call pass
 	}{
-		"pattern that forbids":  {bad, rule(guards.Arg{Pattern: `^(?!.*@evil\.example)`}), guards.CodeInvalidArgument},
-		"check":                 {bad, rule(guards.Arg{Check: inExample}), guards.CodeInvalidArgument},
-		"length":                {long, rule(guards.Arg{MaxLen: 80}), guards.CodeInvalidArgument},
-		"one of":                {bad, rule(guards.Arg{OneOf: []string{good}}), guards.CodeInvalidArgument},
-		"scope":                 {bad, guards.Scope("to", good), guards.CodeOutOfScope},
-		"scope, in a list":      {[]any{good, bad}, guards.Scope("to", good), guards.CodeOutOfScope},
-		"finish":                {bad, guards.Finish("send", schema), guards.CodeInvalidFinish},
+		"pattern that forbids":  {bad, rule(guards.Arg{Pattern: `^(?!.*@evil\.example)`}), codes.InvalidArgument},
+		"check":                 {bad, rule(guards.Arg{Check: inExample}), codes.InvalidArgument},
+		"length":                {long, rule(guards.Arg{MaxLen: 80}), codes.InvalidArgument},
+		"one of":                {bad, rule(guards.Arg{OneOf: []string{good}}), codes.InvalidArgument},
+		"scope":                 {bad, guards.Scope("to", good), codes.OutOfScope},
+		"scope, in a list":      {[]any{good, bad}, guards.Scope("to", good), codes.OutOfScope},
+		"finish":                {bad, guards.Finish("send", schema), codes.InvalidFinish},
 		"pattern that allows":   {good, rule(guards.Arg{Pattern: `^[^@]+@example\.com$`}), ""},
 		"check that allows":     {good, rule(guards.Arg{Check: inExample}), ""},
 		"one of, allowed":       {good, rule(guards.Arg{OneOf: []string{good}}), ""},
@@ -73,10 +75,10 @@ func TestRulesJudgeWhatRedactHides(t *testing.T) {
 	} {
 		for order, gs := range map[string][]callbacks.Guard{"before Redact": {tc.guard, guards.Redact()}, "after Redact": {guards.Redact(), tc.guard}} {
 			t.Run(name+", "+order, func(t *testing.T) {
-				var codes []string
+				var got []codes.Code
 				gs = append(gs, callbacks.Guard{Name: "listen", Observe: func(_ context.Context, ev callbacks.Event) {
 					if ev.Step == callbacks.StepTool && ev.Code != "" {
-						codes = append(codes, ev.Code)
+						got = append(got, ev.Code)
 					}
 				}})
 				saw, told, stored := sent(t, tc.to, gs...)
@@ -87,7 +89,7 @@ func TestRulesJudgeWhatRedactHides(t *testing.T) {
 					return
 				}
 				require.Empty(t, saw)
-				require.Equal(t, tc.code, codes[0])
+				require.Equal(t, tc.code, got[0])
 			})
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/openai/openai-go/v3"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
@@ -162,7 +164,7 @@ func TestRetryMatrix(t *testing.T) {
 						}
 					}
 					for _, ev := range tr.Told {
-						if ev.Step == callbacks.StepTool && ev.Code == callbacks.CodeToolFailed {
+						if ev.Step == callbacks.StepTool && ev.Code == codes.ToolFailed {
 							require.ErrorIs(t, ev.Err, errDSN, "the cause is for the journal")
 						}
 					}
@@ -225,7 +227,7 @@ func TestRetryLeavesDecisionsAlone(t *testing.T) {
 		fake := callbackstest.ToolReturning("lookup", nil, errDSN)
 		out := play(t, newAgent(t, "a", endless(), []tool.Tool{fake}, guards.RetryWith(guards.RetryOptions{Attempts: 1, ToolFailures: 10}), guards.Loop(), rec.Guard()))
 		require.NoError(t, out.err)
-		require.Equal(t, []string{guards.CodeRepeatedCall, guards.CodeLoopDetected}, codesOf(rec.Events())[len(codesOf(rec.Events()))-2:])
+		require.Equal(t, []codes.Code{codes.RepeatedCall, codes.LoopDetected}, codesOf(rec.Events())[len(codesOf(rec.Events()))-2:])
 	})
 }
 

@@ -9,16 +9,14 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
 )
-
-// CodeToolExhausted is the code of a call that [Retry] refuses because the tool failed too
-// often in a row.
-const CodeToolExhausted = "tool_exhausted"
 
 // toolFailures counts the failures in a row of each tool, for each agent at work.
 type toolFailures struct {
@@ -42,7 +40,7 @@ func (f *toolFailures) refuse(ctx agent.Context, name string) error {
 	if n < f.most {
 		return nil
 	}
-	return callbacks.Deny(CodeToolExhausted, say(ctx, text.RetryExhausted, name)).WithDetail(fmt.Sprintf("%s: failed %d times in a row", name, n))
+	return callbacks.Deny(codes.ToolExhausted, say(ctx, text.RetryExhausted, name)).WithDetail(fmt.Sprintf("%s: failed %d times in a row", name, n))
 }
 
 // reflect tells the model that it may try again. The text is the same each time, so that

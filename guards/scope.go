@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
@@ -21,9 +23,6 @@ import (
 	"github.com/gardefou/gardefou/internal/fold"
 	"github.com/gardefou/gardefou/internal/text"
 )
-
-// CodeOutOfScope is the code of a refusal by [Scope].
-const CodeOutOfScope = "out_of_scope"
 
 // maxNamedValues is how many assigned values a refusal names.
 const maxNamedValues = 10
@@ -153,7 +152,7 @@ func (s *scope) beforeTool(ctx agent.Context, t tool.Tool, args map[string]any) 
 		}
 	}
 	if listed && !given {
-		return nil, callbacks.Deny(CodeOutOfScope, say(ctx, text.ScopeMissing, s.o.Arg))
+		return nil, callbacks.Deny(codes.OutOfScope, say(ctx, text.ScopeMissing, s.o.Arg))
 	}
 	return nil, nil
 }
@@ -184,9 +183,9 @@ func (s *scope) matches(given string, assigned []string) bool {
 
 func (s *scope) refuse(ctx agent.Context, assigned []string) *callbacks.Refusal {
 	if n := len(assigned); n == 0 || n > maxNamedValues {
-		return callbacks.Deny(CodeOutOfScope, say(ctx, text.ScopeOutside, s.o.Arg))
+		return callbacks.Deny(codes.OutOfScope, say(ctx, text.ScopeOutside, s.o.Arg))
 	}
-	r := callbacks.Deny(CodeOutOfScope, say(ctx, text.ScopeOneOf, s.o.Arg, strings.Join(assigned, ", ")))
+	r := callbacks.Deny(codes.OutOfScope, say(ctx, text.ScopeOneOf, s.o.Arg, strings.Join(assigned, ", ")))
 	return r.WithDetail(fmt.Sprintf("%s: not one of %d assigned values", s.o.Arg, len(assigned)))
 }
 
@@ -206,7 +205,7 @@ func (s *scope) afterTool(ctx agent.Context, t tool.Tool, _, result map[string]a
 		}
 		entries, ok := plainList(list)
 		if !has || !ok {
-			return nil, callbacks.Deny(CodeOutOfScope, say(ctx, text.ScopeResult)).WithDetail(fmt.Sprintf("%s: no list %q in the result", t.Name(), search.List))
+			return nil, callbacks.Deny(codes.OutOfScope, say(ctx, text.ScopeResult)).WithDetail(fmt.Sprintf("%s: no list %q in the result", t.Name(), search.List))
 		}
 		assigned, err := s.values(contextOf(ctx))
 		if err != nil {

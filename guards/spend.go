@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
 
@@ -16,15 +18,6 @@ import (
 	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/guards/prices"
 	"github.com/gardefou/gardefou/internal/text"
-)
-
-// Codes of refusals by [Spend]: the money is not there, the most that a call can cost is not
-// known, the ledger can't be used. The last gives the Run the status "failed": more money is
-// no cure.
-const (
-	CodeBudgetExhausted = string(callbacks.StatusBudgetExhausted)
-	CodeCostUnbounded   = "cost_unbounded"
-	CodeLedgerFailed    = "ledger_failed"
 )
 
 const spendName = "spend"
@@ -259,18 +252,18 @@ func (s *spend) refusal(ctx context.Context, agentName string, err error) *callb
 	if errors.As(err, &denied) {
 		detail := deniedDetail(lang, denied)
 		if len(s.o.Slices) > 0 {
-			refusal := callbacks.End(CodeBudgetExhausted, text.Get(lang, text.BudgetMoneyAgent)).WithDetail(detail).WithCause(err).By(spendName)
+			refusal := callbacks.End(codes.BudgetExhausted, text.Get(lang, text.BudgetMoneyAgent)).WithDetail(detail).WithCause(err).By(spendName)
 			callbacks.FellShort(ctx, agentName, refusal)
 			return refusal
 		}
-		return callbacks.Stop(CodeBudgetExhausted, text.Get(lang, text.BudgetMoney)).WithDetail(detail).WithCause(err).By(spendName)
+		return callbacks.Stop(codes.BudgetExhausted, text.Get(lang, text.BudgetMoney)).WithDetail(detail).WithCause(err).By(spendName)
 	}
 	if ctx.Err() != nil {
 		return nil
 	}
-	refusal := callbacks.Stop(CodeLedgerFailed, text.Get(lang, text.BudgetNoLedger)).WithStatus(callbacks.StatusFailed)
+	refusal := callbacks.Stop(codes.LedgerFailed, text.Get(lang, text.BudgetNoLedger)).WithStatus(callbacks.StatusFailed)
 	if errors.As(err, new(*unboundedError)) {
-		refusal = callbacks.Stop(CodeCostUnbounded, text.Get(lang, text.BudgetNoPrice))
+		refusal = callbacks.Stop(codes.CostUnbounded, text.Get(lang, text.BudgetNoPrice))
 	}
 	return refusal.WithDetail(err.Error()).WithCause(err).By(spendName)
 }

@@ -10,6 +10,8 @@ import (
 	"iter"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -224,7 +226,7 @@ func TestSpendRefusesWhatHasNoPriceOrNoBound(t *testing.T) {
 			out := play(t, a)
 			require.NoError(t, out.err)
 			require.Equal(t, callbacks.StatusDenied, out.run.Outcome().Status, "more money is no cure")
-			require.Equal(t, guards.CodeCostUnbounded, out.run.Outcome().Code)
+			require.Equal(t, codes.CostUnbounded, out.run.Outcome().Code)
 			require.Contains(t, texts(out.events), "[guard] The cost of the call can't be bounded: run stopped.")
 		})
 	}
@@ -262,7 +264,7 @@ func TestSpendWithoutItsLedger(t *testing.T) {
 				require.NoError(t, out.err)
 				got := out.run.Outcome()
 				require.Equal(t, callbacks.StatusFailed, got.Status)
-				require.Equal(t, guards.CodeLedgerFailed, got.Code)
+				require.Equal(t, codes.LedgerFailed, got.Code)
 				require.Equal(t, "spend", got.Guard)
 				require.ErrorIs(t, got.Err, ledger.ErrUnavailable)
 			}
@@ -271,7 +273,7 @@ func TestSpendWithoutItsLedger(t *testing.T) {
 			defer run.Close()
 			var refusal *callbacks.Refusal
 			require.ErrorAs(t, guards.SpendDo(ctx, o, "embed", 1, func() error { return nil }), &refusal)
-			require.Equal(t, guards.CodeLedgerFailed, refusal.Code)
+			require.Equal(t, codes.LedgerFailed, refusal.Code)
 		})
 	}
 }

@@ -21,6 +21,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/redis/rueidis"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
@@ -305,7 +307,7 @@ func TestSpendRedisGoes(t *testing.T) {
 			if !during {
 				require.Zero(t, m.calls.Load())
 				require.Equal(t, callbacks.StatusFailed, out.run.Outcome().Status, "more money is no cure")
-				require.Equal(t, guards.CodeLedgerFailed, out.run.Outcome().Code)
+				require.Equal(t, codes.LedgerFailed, out.run.Outcome().Code)
 				require.ErrorIs(t, out.run.Outcome().Err, ledger.ErrUnavailable)
 				return
 			}

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -411,7 +413,7 @@ func TestSpendKindRefusalIsRetried(t *testing.T) {
 	require.NoError(t, out.err)
 	ctx := callbackstest.InRun(t, out.run)
 	refusal, denied := guards.SpendRefused(ctx)
-	require.Equal(t, guards.CodeBudgetExhausted, refusal.Code)
+	require.Equal(t, codes.BudgetExhausted, refusal.Code)
 	require.Equal(t, "task_budget_exceeded", denied.Code)
 	require.False(t, denied.Retryable())
 	require.Positive(t, denied.Missing())

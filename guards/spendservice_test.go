@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -100,7 +102,7 @@ func requireUnbounded(t *testing.T, err error) *callbacks.Refusal {
 	t.Helper()
 	var refusal *callbacks.Refusal
 	require.ErrorAs(t, err, &refusal)
-	require.Equal(t, guards.CodeCostUnbounded, refusal.Code)
+	require.Equal(t, codes.CostUnbounded, refusal.Code)
 	return refusal
 }
 

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 
 	"google.golang.org/adk/v2/agent"
@@ -95,7 +97,7 @@ func TestSpendSliceIsALimitOverAllTurns(t *testing.T) {
 	require.NoError(t, out.err)
 	require.EqualValues(t, 2, models["a"].calls.Load())
 	refusal, denied := guards.SpendRefused(callbackstest.InRun(t, out.run))
-	require.Equal(t, guards.CodeBudgetExhausted, refusal.Code)
+	require.Equal(t, codes.BudgetExhausted, refusal.Code)
 	require.Equal(t, ledger.AccountID("task/a.3"), denied.Account)
 	require.Positive(t, denied.Missing())
 }
@@ -208,5 +210,5 @@ func TestSpendSliceShowsInTheJournal(t *testing.T) {
 	require.Equal(t, "budget_exhausted", end.Status)
 	require.Equal(t, "a", end.Agent)
 	require.Equal(t, "spend", end.Guard)
-	require.Equal(t, guards.CodeBudgetExhausted, end.Code)
+	require.Equal(t, string(codes.BudgetExhausted), end.Code)
 }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/callbacks/callbackstest"
+	"github.com/gardefou/gardefou/callbacks/codes"
 	"github.com/gardefou/gardefou/guards"
 )
 
@@ -148,7 +149,7 @@ func TestARunIsNotStoppedBeforeItsToolsHaveAnswered(t *testing.T) {
 					require.NoError(t, err)
 					out := playWith(t, parallel(t, loop, working(worker)), p, false)
 					require.NoError(t, out.err)
-					require.Equal(t, "enough", out.run.Outcome().Code)
+					require.Equal(t, codes.Code("enough"), out.run.Outcome().Code)
 					require.Equal(t, []map[string]any{{"result": "done"}}, responses(out.events))
 				})
 			})
@@ -190,7 +191,7 @@ func TestNoFollowerOfAStoppedRunCallsItsModel(t *testing.T) {
 				}
 				out := playWith(t, sequence(t, subs...), p, false)
 				require.NoError(t, out.err)
-				require.Equal(t, "enough", out.run.Outcome().Code)
+				require.Equal(t, codes.Code("enough"), out.run.Outcome().Code)
 				require.Zero(t, follower.Calls())
 				// What was called is answered.
 				calls := 0

@@ -8,6 +8,7 @@ import (
 	"errors"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/callbacks/codes"
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 	"github.com/gardefou/gardefou/redact"
@@ -39,6 +40,6 @@ func tellFailed(ctx context.Context) error {
 	if first.Err != nil {
 		reason += ": " + r.String(first.Err.Error())
 	}
-	callbacks.FellShort(ctx, first.Agent, callbacks.End(string(callbacks.StatusFailed), "the agent failed").WithDetail(supplier.Clean(reason, maxCause)).WithCause(first.Err))
+	callbacks.FellShort(ctx, first.Agent, callbacks.End(codes.Code(callbacks.StatusFailed), "the agent failed").WithDetail(supplier.Clean(reason, maxCause)).WithCause(first.Err))
 	return nil
 }

@@ -163,7 +163,7 @@ func (f *flags) watch(ctx context.Context, whom asked, asJSON bool, stdin io.Rea
 		if ev.Outcome == callbacks.OutcomeWouldRefuse {
 			mu.Lock()
 			defer mu.Unlock()
-			refused = append(refused, wouldRefuse{ev.Agent, ev.Step, ev.Tool, ev.Guard, ev.Code, ev.Reason})
+			refused = append(refused, wouldRefuse{ev.Agent, ev.Step, ev.Tool, ev.Guard, string(ev.Code), ev.Reason})
 		}
 	}
 	pl, err := pipeline.New(o)

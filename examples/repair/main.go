@@ -29,14 +29,8 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/gardefou/gardefou/agents/models"
-	"github.com/gardefou/gardefou/callbacks"
-	"github.com/gardefou/gardefou/callbacks/callbackstest"
-	"github.com/gardefou/gardefou/guards"
-	"github.com/gardefou/gardefou/guards/approvers"
-	"github.com/gardefou/gardefou/guards/journal"
-	"github.com/gardefou/gardefou/guards/journal/timeline"
-	"github.com/gardefou/gardefou/guards/ledger"
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/glebarez/sqlite"
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
@@ -48,6 +42,15 @@ import (
 	"google.golang.org/genai"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
+
+	"github.com/gardefou/gardefou/agents/models"
+	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/callbacks/callbackstest"
+	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/guards/approvers"
+	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/guards/journal/timeline"
+	"github.com/gardefou/gardefou/guards/ledger"
 )
 
 //go:embed *.txt report.tmpl
@@ -154,7 +157,7 @@ func (s *session) repair(ctx context.Context, llm model.LLM, out io.Writer) (err
 	}
 	inRun, run := callbacks.Start(ctx)
 	if left <= 0 {
-		run.Stop(callbacks.Stop(guards.CodeTokensExhausted, "the session has used its tokens"))
+		run.Stop(callbacks.Stop(codes.TokensExhausted, "the session has used its tokens"))
 	}
 	for _, err = range run.Events(r.Run(inRun, "user", "session", genai.Text("Make all tests pass.")[0], agent.RunConfig{})) {
 	}

@@ -135,7 +135,7 @@ func (t *Telemetry) observe(ctx context.Context, ev callbacks.Event) {
 	who := []attribute.KeyValue{keyStep.String(string(ev.Step)), keyAgent.String(ev.Agent)}
 	refused := ev.Outcome == callbacks.OutcomeRefused || ev.Outcome == callbacks.OutcomePanicked || ev.Outcome == callbacks.OutcomeWouldRefuse
 	if refused {
-		t.refusals.Add(ctx, 1, metric.WithAttributes(append(who, keyGuard.String(ev.Guard), keyCode.String(ev.Code), keyOutcome.String(string(ev.Outcome)))...))
+		t.refusals.Add(ctx, 1, metric.WithAttributes(append(who, keyGuard.String(ev.Guard), keyCode.String(string(ev.Code)), keyOutcome.String(string(ev.Outcome)))...))
 	}
 	if ev.Outcome == callbacks.OutcomeWouldRefuse {
 		return // the step itself comes as an event of its own
@@ -178,7 +178,7 @@ func withError(attrs []attribute.KeyValue, ev callbacks.Event) []attribute.KeyVa
 	if ev.Outcome == callbacks.OutcomeAllowed || ev.Outcome == callbacks.OutcomeReplaced {
 		return attrs
 	}
-	kind := ev.Code
+	kind := string(ev.Code)
 	if kind == "" {
 		kind = string(ev.Outcome)
 	}
@@ -203,7 +203,7 @@ func decide(ctx context.Context, ev callbacks.Event) {
 	}
 	attrs := []attribute.KeyValue{
 		keyStep.String(string(ev.Step)), keyOutcome.String(string(ev.Outcome)), keyAgent.String(ev.Agent),
-		keyGuard.String(ev.Guard), keyCode.String(ev.Code), keyStop.Bool(ev.Stop),
+		keyGuard.String(ev.Guard), keyCode.String(string(ev.Code)), keyStop.Bool(ev.Stop),
 	}
 	if ev.Tool != "" {
 		attrs = append(attrs, keyTool.String(toolName(ev)))

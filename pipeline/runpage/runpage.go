@@ -13,8 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/gardefou/gardefou/callbacks"
-	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/guards/journal/timeline"
 	"github.com/gardefou/gardefou/internal/files"
@@ -183,9 +184,9 @@ var (
 )
 
 // beforeByCode goes before nextBefore.
-var beforeByCode = map[string]text.Key{
-	guards.CodeLedgerFailed:   text.PageNextStore,
-	guards.CodeCountersFailed: text.PageNextStore,
+var beforeByCode = map[codes.Code]text.Key{
+	codes.LedgerFailed:   text.PageNextStore,
+	codes.CountersFailed: text.PageNextStore,
 }
 
 func next(o *pipeline.Outcome, h report.Answer, lang text.Lang, goOn string) []string {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -120,7 +122,7 @@ func TestRunPageInABrowser(t *testing.T) {
 // or another model.
 func TestRunPageWithoutAStore(t *testing.T) {
 	_, out := folder(t, "Transports Kervalec", pipeline.Options{})
-	for _, code := range []string{guards.CodeLedgerFailed, guards.CodeCountersFailed} {
+	for _, code := range []codes.Code{codes.LedgerFailed, codes.CountersFailed} {
 		out.Result = callbacks.Result{Status: callbacks.StatusFailed, Code: code, Reason: "connection refused"}
 		all, err := runpage.Files(out, nil, journal.Head{}, "en", "duediligence resume dossier")
 		require.NoError(t, err)

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/codes"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -150,12 +152,12 @@ func TestRedisStopsInTheMiddle(t *testing.T) {
 			evs := rec.Events(callbacks.StepModel)
 			last := evs[len(evs)-1]
 			if tc.local {
-				require.Equal(t, guards.CodeCallsExhausted, last.Code)
+				require.Equal(t, codes.CallsExhausted, last.Code)
 				require.Equal(t, "calls: 50/50", last.Reason)
 				require.Positive(t, said)
 				return
 			}
-			require.Equal(t, guards.CodeCountersFailed, last.Code)
+			require.Equal(t, codes.CountersFailed, last.Code)
 			require.ErrorIs(t, last.Err, counters.ErrUnavailable)
 		})
 	}
