@@ -103,8 +103,8 @@ func New(o Options) (*Team, error) {
 		return nil, errors.New("agents: a team needs a model and sources")
 	}
 	b := &builder{o: o}
-	b.runBudget = b.watch(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: o.MaxCalls, Time: b.maxTime(), Scope: guards.ScopeRun}))
-	b.redact = guards.RedactWith(guards.RedactOptions{Options: redact.Options{OnReplace: o.Telemetry.Redacted}})
+	b.runBudget = b.watch(guards.CallBudgetOptions{Calls: o.MaxCalls, Time: b.maxTime(), Scope: guards.ScopeRun}.Guard())
+	b.redact = guards.RedactOptions{Options: redact.Options{OnReplace: o.Telemetry.Redacted}}.Guard()
 	b.stash = guards.Stash(LookupPrefix)
 
 	research := make([]agent.Agent, 0, len(lookups))
@@ -282,7 +282,7 @@ func (b *builder) landing(m member) []callbacks.Guard {
 
 func (b *builder) agentBudget() callbacks.Guard {
 	// The clock starts at the first call: the writer works through every review round.
-	return b.watch(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: b.o.AgentCalls, Time: b.maxTime()}))
+	return b.watch(guards.CallBudgetOptions{Calls: b.o.AgentCalls, Time: b.maxTime()}.Guard())
 }
 
 func (b *builder) maxTime() time.Duration { return cmp.Or(b.o.MaxTime, guards.DefaultRunTime) }
@@ -308,9 +308,9 @@ func (b *builder) researcher(l lookup) (member, error) {
 				return question(ctx, l.goal, map[string]any{"supplier": supplierArg(subjectOf(ctx))})
 			}),
 			// A lookup is about the supplier of this run, whatever a model reads and writes.
-			b.watch(guards.ScopeWith(guards.ScopeOptions{
+			b.watch(guards.ScopeOptions{
 				Arg: "supplier", Tools: []string{l.tool}, Unlisted: true, ValuesFunc: supplierNames, Match: sameSupplier,
-			})),
+			}.Guard()),
 			b.watch(guards.Loop()),
 			b.agentBudget(),
 		},

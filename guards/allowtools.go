@@ -25,7 +25,7 @@ var adkTools = []string{
 	"adk_request_confirmation", "adk_request_credential",
 }
 
-// AllowToolsOptions are the options of [AllowToolsWith].
+// AllowToolsOptions are the options of [AllowToolsOptions].
 type AllowToolsOptions struct {
 	// Tools are the names that may be called, compared exactly. Required.
 	Tools []string
@@ -45,11 +45,11 @@ type AllowToolsOptions struct {
 // Use it when an agent has more tools than it may call, as with a toolset of somebody else's;
 // leave it out where the agent's own list of tools is the limit.
 func AllowTools(names ...string) callbacks.Guard {
-	return AllowToolsWith(AllowToolsOptions{Tools: names})
+	return AllowToolsOptions{Tools: names}.Guard()
 }
 
-// AllowToolsWith is [AllowTools] with options.
-func AllowToolsWith(o AllowToolsOptions) callbacks.Guard {
+// Guard returns the guard that [AllowTools] describes, with these options.
+func (o AllowToolsOptions) Guard() callbacks.Guard {
 	const name = "allow_tools"
 	var errs []error
 	if len(o.Tools) == 0 {

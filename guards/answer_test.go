@@ -112,7 +112,7 @@ func TestAResponseThatIsNoAnswerIsAFailureEverywhere(t *testing.T) {
 					m := &oddModel{resp: tc.resp}
 					ctx, run := callbacks.Start(t.Context())
 					defer run.Close()
-					out := playIn(ctx, t, run, sequence(t, newAgent(t, "a", m, nil, guards.ContainWith(guards.ContainOptions{Attempts: 2}))), nil, streaming)
+					out := playIn(ctx, t, run, sequence(t, newAgent(t, "a", m, nil, guards.ContainOptions{Attempts: 2}.Guard())), nil, streaming)
 					require.NoError(t, out.err)
 					gaps := guards.Gaps(ctx)
 					if tc.fault == "" {
@@ -128,7 +128,7 @@ func TestAResponseThatIsNoAnswerIsAFailureEverywhere(t *testing.T) {
 				})
 				t.Run("retry", func(t *testing.T) {
 					m := &oddModel{resp: tc.resp}
-					out := playWith(t, newAgent(t, "a", m, nil, guards.RetryWith(guards.RetryOptions{Delay: time.Nanosecond})), nil, streaming)
+					out := playWith(t, newAgent(t, "a", m, nil, guards.RetryOptions{Delay: time.Nanosecond}.Guard()), nil, streaming)
 					require.NoError(t, out.err)
 					attempts := 1
 					if tc.retry && !lost {
@@ -139,7 +139,7 @@ func TestAResponseThatIsNoAnswerIsAFailureEverywhere(t *testing.T) {
 				})
 				t.Run("route", func(t *testing.T) {
 					spare := callbackstest.Script(callbackstest.Say("whole")).Repeat()
-					out := playWith(t, newAgent(t, "a", &oddModel{resp: tc.resp}, nil, guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{spare}})), nil, streaming)
+					out := playWith(t, newAgent(t, "a", &oddModel{resp: tc.resp}, nil, guards.RouteOptions{Fallback: []model.LLM{spare}}.Guard()), nil, streaming)
 					require.NoError(t, out.err)
 					if tc.fault != "" && !lost {
 						require.Equal(t, 1, spare.Calls())
@@ -151,7 +151,7 @@ func TestAResponseThatIsNoAnswerIsAFailureEverywhere(t *testing.T) {
 					}
 				})
 				t.Run("route, all models", func(t *testing.T) {
-					out := playWith(t, newAgent(t, "a", &oddModel{resp: tc.resp}, nil, guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{&oddModel{resp: tc.resp}}})), nil, streaming)
+					out := playWith(t, newAgent(t, "a", &oddModel{resp: tc.resp}, nil, guards.RouteOptions{Fallback: []model.LLM{&oddModel{resp: tc.resp}}}.Guard()), nil, streaming)
 					require.NoError(t, out.err)
 					require.Equal(t, tc.status, out.run.Outcome().Status)
 				})
@@ -176,12 +176,12 @@ func TestAThoughtIsNoAnswer(t *testing.T) {
 	require.Len(t, guards.Gaps(ctx), 1)
 
 	spare := callbackstest.Script(callbackstest.Say("whole"))
-	out = play(t, newAgent(t, "a", &oddModel{resp: thought}, nil, guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{spare}})))
+	out = play(t, newAgent(t, "a", &oddModel{resp: thought}, nil, guards.RouteOptions{Fallback: []model.LLM{spare}}.Guard()))
 	require.Equal(t, []string{"whole"}, texts(out.events))
 	require.Equal(t, callbacks.StatusDone, out.run.Outcome().Status)
 
 	m = &oddModel{resp: thought}
-	out = play(t, newAgent(t, "a", m, nil, guards.RetryWith(guards.RetryOptions{Delay: time.Nanosecond}), guards.CallBudget(3)))
+	out = play(t, newAgent(t, "a", m, nil, guards.RetryOptions{Delay: time.Nanosecond}.Guard(), guards.CallBudget(3)))
 	require.Equal(t, 3, m.calls)
 	require.Equal(t, callbacks.StatusCallsExhausted, out.run.Outcome().Status)
 }

@@ -47,8 +47,8 @@ func TestRulesByArgumentNameFoldItsCase(t *testing.T) {
 	rules := map[string]callbacks.Guard{
 		"args":    guards.Args("pay", guards.Arg{Name: "maxAmount", Check: most}, guards.Arg{Name: "url", Pattern: "^https:"}),
 		"when":    callbacks.When(dear, denying),
-		"scope":   guards.ScopeWith(guards.ScopeOptions{Arg: "maxAmount", Values: []string{"80"}}),
-		"confirm": guards.ConfirmWith(guards.ConfirmOptions{Approver: no, Tools: []string{"pay"}, When: dear}),
+		"scope":   guards.ScopeOptions{Arg: "maxAmount", Values: []string{"80"}}.Guard(),
+		"confirm": guards.ConfirmOptions{Approver: no, Tools: []string{"pay"}, When: dear}.Guard(),
 		"finish":  guards.Finish("pay", schema),
 		"checkpoint": guards.Checkpoint(func(_ context.Context, s callbacks.Step) error {
 			return most(s.Arg("maxAmount"))

@@ -30,11 +30,11 @@ import (
 // over the 17 steps, and ratio that of the medians.
 func BenchmarkLimitsPerStep(b *testing.B) {
 	budget := func() callbacks.Guard {
-		return guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 20, ToolCalls: 50, Tokens: guards.Unlimited - 1})
+		return guards.CallBudgetOptions{Calls: 20, ToolCalls: 50, Tokens: guards.Unlimited - 1}.Guard()
 	}
 	all := []callbacks.Guard{
 		guards.Scope("supplier", "Transports Kervalec"), guards.BusinessErrors(), guards.Loop(), budget(), guards.Landing(), guards.Truncate(),
-		guards.DeadlineWith(guards.DeadlineOptions{Agent: time.Minute, ModelCall: 30 * time.Second, ToolCall: 10 * time.Second}),
+		guards.DeadlineOptions{Agent: time.Minute, ModelCall: 30 * time.Second, ToolCall: 10 * time.Second}.Guard(),
 	}
 	for _, bc := range []struct {
 		name string
@@ -46,7 +46,7 @@ func BenchmarkLimitsPerStep(b *testing.B) {
 		{"Loop", []callbacks.Guard{guards.Loop()}},
 		{"Scope", []callbacks.Guard{guards.Scope("supplier", "Transports Kervalec")}},
 		{"Truncate", []callbacks.Guard{guards.Truncate()}},
-		{"Deadline", []callbacks.Guard{guards.DeadlineWith(guards.DeadlineOptions{Agent: time.Minute, ModelCall: 30 * time.Second, ToolCall: 10 * time.Second})}},
+		{"Deadline", []callbacks.Guard{guards.DeadlineOptions{Agent: time.Minute, ModelCall: 30 * time.Second, ToolCall: 10 * time.Second}.Guard()}},
 		{"BusinessErrors", []callbacks.Guard{guards.BusinessErrors()}},
 		{"all", all},
 	} {

@@ -71,7 +71,7 @@ func TestCallBudgetTokensMatrix(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			callbackstest.Matrix{
 				Guards: func() []callbacks.Guard {
-					return []callbacks.Guard{callbacks.ForAgents(guards.CallBudgetWith(guards.CallBudgetOptions{Tokens: tc.tokens}), "guarded")}
+					return []callbacks.Guard{callbacks.ForAgents(guards.CallBudgetOptions{Tokens: tc.tokens}.Guard(), "guarded")}
 				},
 				Model: func() *callbackstest.Model { return callbackstest.Script(tc.turn).Repeat() },
 				Check: func(t *testing.T, tr *callbackstest.Trial) {
@@ -96,7 +96,7 @@ func usage(t callbackstest.Turn, u genai.GenerateContentResponseUsageMetadata) c
 func TestCallBudgetEstimatesMissingUsage(t *testing.T) {
 	m := callbackstest.Script(callbackstest.Call("lookup", map[string]any{"text": strings.Repeat("word ", 400)})).Repeat()
 	rec := &callbackstest.Recorder{}
-	a, err := callbacks.New(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 50, Tokens: 5000}), rec.Guard()).
+	a, err := callbacks.New(guards.CallBudgetOptions{Calls: 50, Tokens: 5000}.Guard(), rec.Guard()).
 		NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
 	require.NoError(t, err)
 	require.NoError(t, play(t, a).err)
@@ -111,7 +111,7 @@ func TestCallBudgetChargesEveryAttempt(t *testing.T) {
 	broken := callbackstest.Turn{Chunks: []string{"a", "b"}, Usage: &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: 100}, Err: errors.New("connection reset")}
 	m := callbackstest.Script(broken, broken, callbackstest.Call("lookup", nil).WithUsage(100, 0)).Repeat()
 	rec := &callbackstest.Recorder{}
-	a, err := callbacks.New(retrying(3), guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 20, Tokens: 300}), rec.Guard()).
+	a, err := callbacks.New(retrying(3), guards.CallBudgetOptions{Calls: 20, Tokens: 300}.Guard(), rec.Guard()).
 		NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
 	require.NoError(t, err)
 	require.NoError(t, playWith(t, a, nil, true).err)
@@ -125,7 +125,7 @@ func TestCallBudgetTimeMatrix(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				callbackstest.Matrix{
 					Guards: func() []callbacks.Guard {
-						return []callbacks.Guard{callbacks.ForAgents(guards.CallBudgetWith(guards.CallBudgetOptions{Time: 90 * time.Second}), "guarded")}
+						return []callbacks.Guard{callbacks.ForAgents(guards.CallBudgetOptions{Time: 90 * time.Second}.Guard(), "guarded")}
 					},
 					Model: func() *callbackstest.Model {
 						return callbackstest.Script(callbackstest.Turn{Do: func(context.Context, *model.LLMRequest) callbackstest.Turn {
@@ -159,7 +159,7 @@ func TestCallBudgetChecksCallsThenTokensThenTime(t *testing.T) {
 				time.Sleep(2 * time.Second)
 				return callbackstest.Call("lookup", nil).WithUsage(10, 2)
 			}}).Repeat()
-			a, err := callbacks.New(guards.CallBudgetWith(tc.o), rec.Guard()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
+			a, err := callbacks.New(tc.o.Guard(), rec.Guard()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
 			require.NoError(t, err)
 			require.NoError(t, play(t, a).err)
 			require.Equal(t, []string{tc.want}, refusalsOf(rec.Events()))
@@ -181,7 +181,7 @@ func TestCallBudgetToolCallsMatrix(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			callbackstest.Matrix{
 				Guards: func() []callbacks.Guard {
-					return []callbacks.Guard{callbacks.ForAgents(guards.CallBudgetWith(tc.o), "guarded")}
+					return []callbacks.Guard{callbacks.ForAgents(tc.o.Guard(), "guarded")}
 				},
 				Model: func() *callbackstest.Model { return callbackstest.Script(three, callbackstest.Say("answer")) },
 				Check: func(t *testing.T, tr *callbackstest.Trial) {
@@ -209,7 +209,7 @@ func TestCallBudgetGivesToolSlotsBack(t *testing.T) {
 		return nil, nil
 	}}
 	m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Call("lookup", nil), callbackstest.Call("lookup", nil), callbackstest.Call("lookup", nil), callbackstest.Say("ok"))
-	a, err := callbacks.New(guards.CallBudgetWith(guards.CallBudgetOptions{ToolCalls: 1}), later).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{fake}})
+	a, err := callbacks.New(guards.CallBudgetOptions{ToolCalls: 1}.Guard(), later).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{fake}})
 	require.NoError(t, err)
 	out := play(t, a)
 	require.NoError(t, out.err)
@@ -217,7 +217,7 @@ func TestCallBudgetGivesToolSlotsBack(t *testing.T) {
 	require.Equal(t, []map[string]any{{"error": "not now"}, {"error": "not now"}, {"result": "ok"}, {"error": "tool call budget used up: answer with what you have"}}, responses(out.events))
 
 	pending := callbackstest.ToolFunc("lookup", func(agent.Context, map[string]any) (map[string]any, error) { return nil, tool.ErrConfirmationRequired })
-	g := guards.CallBudgetWith(guards.CallBudgetOptions{ToolCalls: 1})
+	g := guards.CallBudgetOptions{ToolCalls: 1}.Guard()
 	cfg, err := callbacks.New(g).Attach(llmagent.Config{Name: callbackstest.AgentName, Tools: []tool.Tool{pending}})
 	require.NoError(t, err)
 	ctx := callbackstest.Context(t)
@@ -234,7 +234,7 @@ func TestCallBudgetCountsCallsWithTheSameID(t *testing.T) {
 		return &genai.Part{FunctionCall: &genai.FunctionCall{ID: "same", Name: "lookup"}}
 	}
 	m := callbackstest.Script(callbackstest.Turn{Parts: []*genai.Part{call(), call(), call()}}, callbackstest.Say("ok"))
-	a, err := callbacks.New(guards.CallBudgetWith(guards.CallBudgetOptions{ToolCalls: 2})).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{fake}})
+	a, err := callbacks.New(guards.CallBudgetOptions{ToolCalls: 2}.Guard()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{fake}})
 	require.NoError(t, err)
 	require.NoError(t, play(t, a).err)
 	require.Len(t, fake.Calls(), 2)
@@ -243,7 +243,7 @@ func TestCallBudgetCountsCallsWithTheSameID(t *testing.T) {
 func TestCallBudgetTellsWhatIsLeft(t *testing.T) {
 	callbackstest.Matrix{
 		Guards: func() []callbacks.Guard {
-			return []callbacks.Guard{callbacks.ForAgents(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 3, Tokens: 1000, Time: guards.Unlimited, Tell: true}), "guarded")}
+			return []callbacks.Guard{callbacks.ForAgents(guards.CallBudgetOptions{Calls: 3, Tokens: 1000, Time: guards.Unlimited, Tell: true}.Guard(), "guarded")}
 		},
 		Model: func() *callbackstest.Model {
 			return callbackstest.Script(callbackstest.Call("lookup", nil).WithUsage(200, 50), callbackstest.Say("ok"))
@@ -272,7 +272,7 @@ func TestCallBudgetTellsWhatIsLeft(t *testing.T) {
 func TestCallBudgetSessionAndUserCaps(t *testing.T) {
 	m := callbackstest.Script(callbackstest.Say("ok")).Repeat()
 	rec := &callbackstest.Recorder{}
-	a, err := callbacks.New(guards.CallBudgetWith(guards.CallBudgetOptions{SessionCalls: 2, UserCalls: 3}), rec.Guard()).NewAgent(llmagent.Config{Name: "a", Model: m})
+	a, err := callbacks.New(guards.CallBudgetOptions{SessionCalls: 2, UserCalls: 3}.Guard(), rec.Guard()).NewAgent(llmagent.Config{Name: "a", Model: m})
 	require.NoError(t, err)
 	r, err := runner.New(runner.Config{AppName: "test", Agent: a, SessionService: session.InMemoryService(), AutoCreateSession: true})
 	require.NoError(t, err)
@@ -312,7 +312,7 @@ func TestCallBudgetRefusesWithoutItsStore(t *testing.T) {
 	callbackstest.Matrix{
 		Guards: func() []callbacks.Guard {
 			store := &deadStore{counters.NewMemory(), 2}
-			return []callbacks.Guard{callbacks.ForAgents(guards.CallBudgetWith(guards.CallBudgetOptions{Store: store}), "guarded")}
+			return []callbacks.Guard{callbacks.ForAgents(guards.CallBudgetOptions{Store: store}.Guard(), "guarded")}
 		},
 		Model: func() *callbackstest.Model { return callbackstest.Script(callbackstest.Call("lookup", nil)).Repeat() },
 		Check: func(t *testing.T, tr *callbackstest.Trial) {
@@ -334,14 +334,14 @@ func TestCallBudgetGoesOnLocallyIfSaid(t *testing.T) {
 	var said []error
 	store := counters.Fallback(&deadStore{counters.NewMemory(), 2}, func(err error) { said = append(said, err) })
 	m := callbackstest.Script(callbackstest.Call("lookup", nil)).Repeat()
-	a, err := callbacks.New(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 5, Store: store, RunKey: func(context.Context) (string, error) { return "order-7", nil }})).
+	a, err := callbacks.New(guards.CallBudgetOptions{Calls: 5, Store: store, RunKey: func(context.Context) (string, error) { return "order-7", nil }}.Guard()).
 		NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
 	require.NoError(t, err)
 	require.NoError(t, play(t, a).err)
 	require.Equal(t, 5, m.Calls(), "what was counted before the failure counts")
 	require.Len(t, said, 4)
 
-	a, err = callbacks.New(guards.CallBudgetWith(guards.CallBudgetOptions{Store: store, RunKey: func(context.Context) (string, error) { return "", errors.New("no order") }})).
+	a, err = callbacks.New(guards.CallBudgetOptions{Store: store, RunKey: func(context.Context) (string, error) { return "", errors.New("no order") }}.Guard()).
 		NewAgent(llmagent.Config{Name: "a", Model: m})
 	require.NoError(t, err)
 	require.Equal(t, []string{"[guard] The budget can't be read: agent ended."}, texts(play(t, a).events))
@@ -356,7 +356,7 @@ func TestUnlimited(t *testing.T) {
 		}
 		return nil, nil
 	}}
-	g := guards.CallBudgetWith(guards.CallBudgetOptions{Calls: guards.Unlimited, Tokens: guards.Unlimited, Time: guards.Unlimited})
+	g := guards.CallBudgetOptions{Calls: guards.Unlimited, Tokens: guards.Unlimited, Time: guards.Unlimited}.Guard()
 	require.Empty(t, g.Info().Limits)
 	a, err := callbacks.New(g, stop).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
 	require.NoError(t, err)

@@ -81,7 +81,7 @@ func newProgram(t *testing.T, rnd *rand.Rand) *program {
 	if p.stops {
 		o.Scope = guards.ScopeRun
 	}
-	budget := guards.CallBudgetWith(o)
+	budget := o.Guard()
 	count := func(name string) tool.Tool {
 		return callbackstest.ToolFunc(name, func(agent.Context, map[string]any) (map[string]any, error) {
 			p.ran.Add(1)

@@ -111,7 +111,7 @@ func TestContainAttempts(t *testing.T) {
 				turns[i] = callbackstest.Fail(fmt.Errorf("failure %d", i+1))
 			}
 			m := callbackstest.Script(append(turns, callbackstest.Say("answer"))...)
-			a, err := callbacks.New(guards.ContainWith(guards.ContainOptions{Attempts: tc.attempts}), guards.CallBudget(tc.budget)).NewAgent(llmagent.Config{Name: "a", Model: m})
+			a, err := callbacks.New(guards.ContainOptions{Attempts: tc.attempts}.Guard(), guards.CallBudget(tc.budget)).NewAgent(llmagent.Config{Name: "a", Model: m})
 			require.NoError(t, err)
 			out := play(t, sequence(t, a))
 			require.NoError(t, out.err)
@@ -127,7 +127,7 @@ func TestContainAttempts(t *testing.T) {
 			}
 		})
 	}
-	require.Error(t, callbacks.New(guards.ContainWith(guards.ContainOptions{Attempts: -1})).Err())
+	require.Error(t, callbacks.New(guards.ContainOptions{Attempts: -1}.Guard()).Err())
 }
 
 // An attempt after a failed tool starts clean; a stopped Run gets none.
@@ -140,7 +140,7 @@ func TestContainAttemptsAfterAToolFailure(t *testing.T) {
 		return map[string]any{"result": "ok"}, nil
 	})
 	m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Call("lookup", nil), callbackstest.Say("answer"))
-	a, err := callbacks.New(guards.ContainWith(guards.ContainOptions{Attempts: 2}), guards.BusinessErrors()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{lookup}})
+	a, err := callbacks.New(guards.ContainOptions{Attempts: 2}.Guard(), guards.BusinessErrors()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{lookup}})
 	require.NoError(t, err)
 	out := play(t, sequence(t, a))
 	require.NoError(t, out.err)
@@ -152,7 +152,7 @@ func TestContainAttemptsAfterAToolFailure(t *testing.T) {
 		callbacks.RunOf(ctx).Stop(callbacks.Stop("enough", "enough"))
 		return callbackstest.Fail(errDSN)
 	}}).Repeat()
-	a, err = callbacks.New(guards.ContainWith(guards.ContainOptions{Attempts: 5})).NewAgent(llmagent.Config{Name: "a", Model: failing})
+	a, err = callbacks.New(guards.ContainOptions{Attempts: 5}.Guard()).NewAgent(llmagent.Config{Name: "a", Model: failing})
 	require.NoError(t, err)
 	require.NoError(t, play(t, sequence(t, a)).err)
 	require.Equal(t, 1, failing.Calls())

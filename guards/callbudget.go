@@ -45,7 +45,7 @@ const Unlimited = math.MaxInt
 // are two seconds.
 const unlimitedTime time.Duration = math.MaxInt64
 
-// CallBudgetOptions are the options of [CallBudgetWith]. A negative limit is an error.
+// CallBudgetOptions are the options of [CallBudgetOptions]. A negative limit is an error.
 type CallBudgetOptions struct {
 	// Calls is how many model calls are allowed. Zero means the default of the scope: 6
 	// for an agent, 25 for a Run.
@@ -113,7 +113,7 @@ func CallBudget(calls int) callbacks.Guard {
 	if calls == 0 {
 		return callbacks.Guard{Name: callBudgetName, Err: fmt.Errorf("guards: CallBudget(0) would refuse every call; leave Calls of CallBudgetOptions zero for the default of %d", DefaultAgentCalls)}
 	}
-	return CallBudgetWith(CallBudgetOptions{Calls: calls})
+	return CallBudgetOptions{Calls: calls}.Guard()
 }
 
 const (
@@ -121,8 +121,8 @@ const (
 	runCallBudgetName = "run_call_budget"
 )
 
-// CallBudgetWith is [CallBudget] with options.
-func CallBudgetWith(o CallBudgetOptions) callbacks.Guard {
+// Guard returns the guard that [CallBudget] describes, with these options.
+func (o CallBudgetOptions) Guard() callbacks.Guard {
 	if err := o.check(); err != nil {
 		return callbacks.Guard{Name: callBudgetName, Err: err}
 	}

@@ -76,7 +76,7 @@ func TestCallBudgetMatrix(t *testing.T) {
 func TestCallBudgetOnARunStopsTheRun(t *testing.T) {
 	callbackstest.Matrix{
 		Guards: func() []callbacks.Guard {
-			return []callbacks.Guard{guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 2, Scope: guards.ScopeRun})}
+			return []callbacks.Guard{guards.CallBudgetOptions{Calls: 2, Scope: guards.ScopeRun}.Guard()}
 		},
 		Model: func() *callbackstest.Model { return callbackstest.Script(callbackstest.Call("lookup", nil)).Repeat() },
 		Check: func(t *testing.T, tr *callbackstest.Trial) {
@@ -94,14 +94,14 @@ func TestCallBudgetGuardNonsense(t *testing.T) {
 	for name, g := range map[string]callbacks.Guard{
 		"zero":              guards.CallBudget(0),
 		"negative":          guards.CallBudget(-1),
-		"scope":             guards.CallBudgetWith(guards.CallBudgetOptions{Scope: 9}),
-		"tools":             guards.CallBudgetWith(guards.CallBudgetOptions{ToolCalls: -1}),
-		"no call of a tool": guards.CallBudgetWith(guards.CallBudgetOptions{PerTool: map[string]int{"lookup": 0}}),
-		"nameless tool":     guards.CallBudgetWith(guards.CallBudgetOptions{PerTool: map[string]int{"": 1}}),
-		"tokens":            guards.CallBudgetWith(guards.CallBudgetOptions{Tokens: -1}),
-		"time":              guards.CallBudgetWith(guards.CallBudgetOptions{Time: -time.Second}),
-		"session":           guards.CallBudgetWith(guards.CallBudgetOptions{SessionCalls: -1}),
-		"user":              guards.CallBudgetWith(guards.CallBudgetOptions{UserCalls: -1}),
+		"scope":             guards.CallBudgetOptions{Scope: 9}.Guard(),
+		"tools":             guards.CallBudgetOptions{ToolCalls: -1}.Guard(),
+		"no call of a tool": guards.CallBudgetOptions{PerTool: map[string]int{"lookup": 0}}.Guard(),
+		"nameless tool":     guards.CallBudgetOptions{PerTool: map[string]int{"": 1}}.Guard(),
+		"tokens":            guards.CallBudgetOptions{Tokens: -1}.Guard(),
+		"time":              guards.CallBudgetOptions{Time: -time.Second}.Guard(),
+		"session":           guards.CallBudgetOptions{SessionCalls: -1}.Guard(),
+		"user":              guards.CallBudgetOptions{UserCalls: -1}.Guard(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := callbacks.New(g).NewAgent(llmagent.Config{Name: "a"})
@@ -110,7 +110,7 @@ func TestCallBudgetGuardNonsense(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
-	g := guards.CallBudgetWith(guards.CallBudgetOptions{})
+	g := guards.CallBudgetOptions{}.Guard()
 	require.Equal(t, []string{"6 model calls per agent", "40000 tokens per agent", "90 s per agent"}, g.Info().Limits)
 	require.Equal(t, []string{"25 model calls per run", "300 s per run"}, g.ForPlugin().Info().Limits)
 }
@@ -227,9 +227,9 @@ func playIn(ctx context.Context, t *testing.T, run *callbacks.Run, root agent.Ag
 // with different tools.
 // What is bounded is told, and what is not is not.
 func TestCallBudgetTellsItsLimits(t *testing.T) {
-	g := guards.CallBudgetWith(guards.CallBudgetOptions{
+	g := guards.CallBudgetOptions{
 		Calls: 3, Tokens: guards.Unlimited, Time: time.Minute, ToolCalls: 4, PerTool: map[string]int{"lookup": 2}, SessionCalls: 50,
-	})
+	}.Guard()
 	require.Equal(t, []string{
 		"3 model calls per agent", "60 s per agent", "4 tool calls per agent", "2 calls of lookup per agent", "50 model calls per session",
 	}, g.Info().Limits)
@@ -238,10 +238,10 @@ func TestCallBudgetTellsItsLimits(t *testing.T) {
 func TestCallBudgetChecksToolNames(t *testing.T) {
 	o := guards.CallBudgetOptions{PerTool: map[string]int{"lokup": 2}}
 	cfg := llmagent.Config{Name: "a", Tools: []tool.Tool{callbackstest.Tool("lookup")}}
-	_, err := callbacks.New(guards.CallBudgetWith(o)).NewAgent(cfg)
+	_, err := callbacks.New(o.Guard()).NewAgent(cfg)
 	require.ErrorIs(t, err, callbacks.ErrNoSuchTool)
 	o.Scope = guards.ScopeRun
-	_, err = callbacks.New(guards.CallBudgetWith(o)).NewAgent(cfg)
+	_, err = callbacks.New(o.Guard()).NewAgent(cfg)
 	require.NoError(t, err)
 }
 
@@ -249,7 +249,7 @@ func TestCallBudgetChecksToolNames(t *testing.T) {
 func TestAMonitoredBudgetCountsTokens(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
 		rec := &callbackstest.Recorder{}
-		budget := callbacks.Monitor(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 9, Tokens: 10}))
+		budget := callbacks.Monitor(guards.CallBudgetOptions{Calls: 9, Tokens: 10}.Guard())
 		m := callbackstest.Script(callbackstest.Call("lookup", nil).WithUsage(1000, 1000), callbackstest.Say("answer").WithUsage(1000, 1000))
 		a, err := callbacks.New(budget, rec.Guard()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
 		require.NoError(t, err)

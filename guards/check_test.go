@@ -55,7 +55,7 @@ func inOrder(t *testing.T, subs ...agent.Agent) agent.Agent {
 func TestCheckFindsBrokenSetups(t *testing.T) {
 	budget := guards.CallBudget(4)
 	runBudget := func(n int) callbacks.Guard {
-		return guards.CallBudgetWith(guards.CallBudgetOptions{Calls: n, Scope: guards.ScopeRun})
+		return guards.CallBudgetOptions{Calls: n, Scope: guards.ScopeRun}.Guard()
 	}
 	custom, err := agent.New(agent.Config{Name: "custom", Run: func(agent.InvocationContext) iter.Seq2[*session.Event, error] {
 		return func(func(*session.Event, error) bool) {}
@@ -146,7 +146,7 @@ func TestCheckFindsBrokenSetups(t *testing.T) {
 
 // What is meant as it stands gives no problem.
 func TestCheckFindsNothing(t *testing.T) {
-	run := guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 9, Scope: guards.ScopeRun})
+	run := guards.CallBudgetOptions{Calls: 9, Scope: guards.ScopeRun}.Guard()
 	own := func() []callbacks.Guard {
 		return []callbacks.Guard{
 			guards.Contain(), guards.CallBudget(4), run, guards.Landing(), guards.AllowTools("lookup"),

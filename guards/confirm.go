@@ -69,7 +69,7 @@ type Approver interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
 }
 
-// ConfirmOptions are the options of [ConfirmWith].
+// ConfirmOptions are the options of [ConfirmOptions].
 type ConfirmOptions struct {
 	// Approver asks. Required.
 	Approver Approver
@@ -104,11 +104,11 @@ type ConfirmOptions struct {
 // Use it when a person has to decide before a tool runs; use [ConfirmByADK] where a front end
 // speaks ADK's confirmation, [Args] where a rule can decide.
 func Confirm(approver Approver, tools ...string) callbacks.Guard {
-	return ConfirmWith(ConfirmOptions{Approver: approver, Tools: tools})
+	return ConfirmOptions{Approver: approver, Tools: tools}.Guard()
 }
 
-// ConfirmWith is [Confirm] with options.
-func ConfirmWith(o ConfirmOptions) callbacks.Guard {
+// Guard returns the guard that [Confirm] describes, with these options.
+func (o ConfirmOptions) Guard() callbacks.Guard {
 	if err := o.check(); err != nil {
 		return callbacks.Guard{Name: confirmName, Err: err}
 	}

@@ -116,7 +116,7 @@ func TestConfirmMatrix(t *testing.T) {
 
 func confirmed(t *testing.T, m *callbackstest.Model, tools []tool.Tool, o guards.ConfirmOptions, more ...callbacks.Guard) played {
 	t.Helper()
-	return play(t, newAgent(t, "buyer", m, tools, append([]callbacks.Guard{guards.ConfirmWith(o)}, more...)...))
+	return play(t, newAgent(t, "buyer", m, tools, append([]callbacks.Guard{o.Guard()}, more...)...))
 }
 
 func payTo(to string, amount float64) callbackstest.Turn {
@@ -301,7 +301,7 @@ func TestConfirmNonsense(t *testing.T) {
 		"no approver":  guards.Confirm(nil, "pay"),
 		"no tool":      guards.Confirm(script),
 		"a blank tool": guards.Confirm(script, ""),
-		"negative":     guards.ConfirmWith(guards.ConfirmOptions{Approver: script, Tools: []string{"pay"}, Timeout: -1}),
+		"negative":     guards.ConfirmOptions{Approver: script, Tools: []string{"pay"}, Timeout: -1}.Guard(),
 		"ADK, no tool": guards.ConfirmByADK(),
 	} {
 		require.Error(t, callbacks.New(g).Err(), name)

@@ -29,7 +29,7 @@ var gapsKey = callbacks.NewKey(func() *records[Gap] { return &records[Gap]{} })
 // failed.
 func Gaps(ctx context.Context) []Gap { return gapsKey.Of(ctx).list() }
 
-// ContainOptions are the options of [ContainWith].
+// ContainOptions are the options of [ContainOptions].
 type ContainOptions struct {
 	// Attempts is how often an agent that fails is run in all. Zero means once. A further
 	// attempt goes on from the history the last one left, at once, and draws on the same
@@ -48,10 +48,10 @@ type ContainOptions struct {
 //
 // Use it when the other branches of a run are worth having without this one; leave it out
 // where the run is worth nothing without it.
-func Contain() callbacks.Guard { return ContainWith(ContainOptions{}) }
+func Contain() callbacks.Guard { return ContainOptions{}.Guard() }
 
-// ContainWith is [Contain] with options.
-func ContainWith(o ContainOptions) callbacks.Guard {
+// Guard returns the guard that [Contain] describes, with these options.
+func (o ContainOptions) Guard() callbacks.Guard {
 	attempts := max(1, o.Attempts)
 	g := callbacks.Guard{
 		Name:      "contain",

@@ -147,7 +147,7 @@ func TestJournalTellsFailureFromRefusal(t *testing.T) {
 func TestJournalNonsenseAndFailure(t *testing.T) {
 	require.Error(t, callbacks.New(guards.Journal(nil)).Err())
 	var failed error
-	g := guards.JournalWith(guards.JournalOptions{Writer: broken{}, OnError: func(err error) { failed = err }})
+	g := guards.JournalOptions{Writer: broken{}, OnError: func(err error) { failed = err }}.Guard()
 	require.Nil(t, callbackstest.BeforeTool(t, callbacks.Guard{Name: "x", BeforeTool: nil}, callbackstest.Tool("lookup"), nil))
 	g.Observe(callbackstest.Context(t), callbacks.Event{Step: callbacks.StepTool, Tool: "lookup"})
 	require.ErrorIs(t, failed, errBroken)

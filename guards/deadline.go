@@ -38,7 +38,7 @@ func (e *DeadlineError) Is(target error) bool {
 	return target == ErrDeadline || target == context.DeadlineExceeded
 }
 
-// DeadlineOptions are the options of [DeadlineWith]. Zero means no limit; all zero, or
+// DeadlineOptions are the options of [DeadlineOptions]. Zero means no limit; all zero, or
 // a negative limit, is an error.
 type DeadlineOptions struct {
 	// Agent is how long an agent may take in all, from its first step on. Afterwards no
@@ -63,7 +63,7 @@ type DeadlineOptions struct {
 //
 // Use it when a single call may hang; [CallBudget] looks at its time between calls only.
 func Deadline(limit time.Duration) callbacks.Guard {
-	return DeadlineWith(DeadlineOptions{Agent: limit})
+	return DeadlineOptions{Agent: limit}.Guard()
 }
 
 func (o DeadlineOptions) check() error {
@@ -73,8 +73,8 @@ func (o DeadlineOptions) check() error {
 	return errors.Join(notNegative("Deadline", "Agent", o.Agent), notNegative("Deadline", "ModelCall", o.ModelCall), notNegative("Deadline", "ToolCall", o.ToolCall))
 }
 
-// DeadlineWith is [Deadline] with options.
-func DeadlineWith(o DeadlineOptions) callbacks.Guard {
+// Guard returns the guard that [Deadline] describes, with these options.
+func (o DeadlineOptions) Guard() callbacks.Guard {
 	d := &deadline{o: o, begin: callbacks.NewPlaceKey(time.Now)}
 	g := callbacks.Guard{Name: deadlineName, Info: d.info}
 	if g.Err = o.check(); g.Err != nil {

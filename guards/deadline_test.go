@@ -75,7 +75,7 @@ func TestDeadlineToolMatrix(t *testing.T) {
 			inEveryCell(t, func() callbackstest.Matrix {
 				return callbackstest.Matrix{
 					Guards: func() []callbacks.Guard {
-						return []callbacks.Guard{guards.DeadlineWith(guards.DeadlineOptions{ToolCall: 5 * time.Second})}
+						return []callbacks.Guard{guards.DeadlineOptions{ToolCall: 5 * time.Second}.Guard()}
 					},
 					Tools: func() []tool.Tool { return []tool.Tool{tc.tool()} },
 					Model: func() *callbackstest.Model {
@@ -143,7 +143,7 @@ func TestDeadlineLeavesAToolInTimeAlone(t *testing.T) {
 	})
 	rec := &callbackstest.Recorder{}
 	m := callbackstest.Script(callbackstest.Call("lookup", map[string]any{"x": 1.0}))
-	a, err := callbacks.New(guards.DeadlineWith(guards.DeadlineOptions{ToolCall: time.Hour}), rec.Guard()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{lookup}})
+	a, err := callbacks.New(guards.DeadlineOptions{ToolCall: time.Hour}.Guard(), rec.Guard()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{lookup}})
 	require.NoError(t, err)
 	out := play(t, a)
 	require.NoError(t, out.err)
@@ -159,7 +159,7 @@ func TestDeadlineLeavesAToolInTimeAlone(t *testing.T) {
 		return nil, tool.ErrConfirmationRequired
 	})
 	m = callbackstest.Script(callbackstest.Call("pay", nil))
-	a, err = callbacks.New(guards.DeadlineWith(guards.DeadlineOptions{ToolCall: time.Hour})).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{asks}})
+	a, err = callbacks.New(guards.DeadlineOptions{ToolCall: time.Hour}.Guard()).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{asks}})
 	require.NoError(t, err)
 	out = play(t, a)
 	require.NoError(t, out.err)
@@ -223,7 +223,7 @@ func TestDeadlineModelCall(t *testing.T) {
 		for _, stream := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					a, err := callbacks.New(guards.DeadlineWith(tc.o)).NewAgent(llmagent.Config{Name: "a", Model: tc.model})
+					a, err := callbacks.New(tc.o.Guard()).NewAgent(llmagent.Config{Name: "a", Model: tc.model})
 					require.NoError(t, err)
 					begin := time.Now()
 					out := playWith(t, a, nil, stream)
@@ -286,7 +286,7 @@ func (s settling) GenerateContent(ctx context.Context, req *model.LLMRequest, st
 func TestDeadlineHandsOnAnAnswerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs := settling{slowModel{d: time.Second}, func() {}, func() { time.Sleep(time.Hour) }}
-		wrapped := guards.DeadlineWith(guards.DeadlineOptions{ModelCall: time.Minute}).WrapModel(hangs, nil)
+		wrapped := guards.DeadlineOptions{ModelCall: time.Minute}.Guard().WrapModel(hangs, nil)
 		var texts []string
 		var failure error
 		for resp, err := range wrapped.GenerateContent(t.Context(), request(), false) {
@@ -301,7 +301,7 @@ func TestDeadlineHandsOnAnAnswerThatHangs(t *testing.T) {
 }
 
 func TestDeadlineCatchesAPanicInItsGoroutine(t *testing.T) {
-	a, err := callbacks.New(guards.DeadlineWith(guards.DeadlineOptions{ModelCall: time.Hour})).NewAgent(llmagent.Config{Name: "a", Model: slowModel{panics: true}})
+	a, err := callbacks.New(guards.DeadlineOptions{ModelCall: time.Hour}.Guard()).NewAgent(llmagent.Config{Name: "a", Model: slowModel{panics: true}})
 	require.NoError(t, err)
 	var p *callbacks.PanicError
 	require.ErrorAs(t, play(t, a).err, &p)
@@ -333,7 +333,7 @@ func TestDeadlineAgentMatrix(t *testing.T) {
 // The caller's own cancellation is not taken for a deadline.
 func TestDeadlinePassesACancellationOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := guards.DeadlineWith(guards.DeadlineOptions{ModelCall: time.Minute})
+		g := guards.DeadlineOptions{ModelCall: time.Minute}.Guard()
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		wrapped := g.WrapModel(slowModel{d: time.Hour}, nil)
@@ -355,7 +355,7 @@ func TestDeadlineBeginsNoCallAfterTheAgents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := guards.DeadlineWith(o)
+				g := o.Guard()
 				ctx, run := callbacks.Start(t.Context())
 				defer run.Close()
 				m, fake := callbackstest.Script(callbackstest.Say("ok")).Repeat(), callbackstest.Tool("lookup")
@@ -382,9 +382,9 @@ func TestDeadlineBeginsNoCallAfterTheAgents(t *testing.T) {
 
 func TestDeadlineNonsense(t *testing.T) {
 	for _, o := range []guards.DeadlineOptions{{}, {Agent: -1}, {ModelCall: -1}, {ToolCall: -1}} {
-		require.Error(t, callbacks.New(guards.DeadlineWith(o)).Err(), o)
+		require.Error(t, callbacks.New(o.Guard()).Err(), o)
 	}
-	require.Equal(t, []string{"90 s per agent", "5 s per tool call"}, guards.DeadlineWith(guards.DeadlineOptions{Agent: 90 * time.Second, ToolCall: 5 * time.Second}).Info().Limits)
+	require.Equal(t, []string{"90 s per agent", "5 s per tool call"}, guards.DeadlineOptions{Agent: 90 * time.Second, ToolCall: 5 * time.Second}.Guard().Info().Limits)
 }
 
 // Where a panic happened is told of a call that runs on a goroutine of its own, too.
@@ -393,7 +393,7 @@ func TestDeadlineKeepsThePlaceOfAPanic(t *testing.T) {
 	listen := callbacks.Guard{Name: "listen", Observe: func(_ context.Context, ev callbacks.Event) { errors.As(ev.Err, &caught) }}
 	breaks := callbackstest.ToolFunc("breaks", func(agent.Context, map[string]any) (map[string]any, error) { panic("broken") })
 	for name, g := range map[string]callbacks.Guard{
-		"Deadline": guards.DeadlineWith(guards.DeadlineOptions{ToolCall: time.Minute}),
+		"Deadline": guards.DeadlineOptions{ToolCall: time.Minute}.Guard(),
 		"Confirm":  guards.Confirm(approverFunc(func() { panic("broken") }), "breaks"),
 	} {
 		caught = nil

@@ -13,8 +13,12 @@
 //		guards.Journal(os.Stderr),
 //	)
 //
-// Every constructor returns a Guard; one that is given nonsense returns a Guard
-// that carries the error, which the chain returns when it is attached. Guards are
-// safe for concurrent use. Texts for people and models come in the language of the
+// Every guard X has a constructor X for what has no good default. Where there is more to
+// say, XOptions has all of it, and its method Guard returns the guard:
+//
+//	guards.RetryOptions{Attempts: 5, ToolFailures: 2}.Guard()
+//
+// A constructor that is given nonsense returns a Guard that carries the error, which the
+// chain returns when it is attached. Guards are safe for concurrent use. Texts for people and models come in the language of the
 // Run.
 package guards

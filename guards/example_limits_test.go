@@ -58,9 +58,9 @@ func ExampleBusinessErrors() {
 	// model: There is none.
 }
 
-func ExampleContainWith() {
+func ExampleContainOptions() {
 	m := callbackstest.Script(callbackstest.Fail(errors.New("503")), callbackstest.Say("my part"))
-	a, err := callbacks.New(guards.ContainWith(guards.ContainOptions{Attempts: 2}), guards.CallBudget(6)).NewAgent(llmagent.Config{Name: "one", Model: m})
+	a, err := callbacks.New(guards.ContainOptions{Attempts: 2}.Guard(), guards.CallBudget(6)).NewAgent(llmagent.Config{Name: "one", Model: m})
 	if err != nil {
 		panic(err)
 	}
@@ -101,7 +101,7 @@ func ExampleScope() {
 func ExampleTruncate() {
 	read := callbackstest.ToolReturning("read", map[string]any{"title": "Accounts", "text": strings.Repeat("a", 1000)}, nil)
 	m := callbackstest.Script(callbackstest.Call("read", nil), callbackstest.Say("Long."))
-	chain := callbacks.New(guards.TruncateWith(guards.TruncateOptions{Characters: 200}))
+	chain := callbacks.New(guards.TruncateOptions{Characters: 200}.Guard())
 	ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{read}}))
 	// Output:
 	// calls: read
@@ -115,7 +115,7 @@ func ExampleDeadline() {
 		return nil, ctx.Err()
 	})
 	m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("The register does not answer."))
-	chain := callbacks.New(guards.DeadlineWith(guards.DeadlineOptions{Agent: time.Minute, ToolCall: 100 * time.Millisecond}))
+	chain := callbacks.New(guards.DeadlineOptions{Agent: time.Minute, ToolCall: 100 * time.Millisecond}.Guard())
 	ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{slow}}))
 	// Output:
 	// calls: lookup

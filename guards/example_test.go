@@ -75,9 +75,9 @@ func ExampleCallBudget() {
 	// calls_exhausted
 }
 
-func ExampleCallBudgetWith() {
+func ExampleCallBudgetOptions() {
 	m := callbackstest.Script(callbackstest.Call("lookup", nil)).Repeat()
-	chain := callbacks.New(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 1, Scope: guards.ScopeRun}))
+	chain := callbacks.New(guards.CallBudgetOptions{Calls: 1, Scope: guards.ScopeRun}.Guard())
 	run := ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}}))
 	fmt.Println(run.Outcome().Status, "-", run.Outcome().Reason)
 	// Output:

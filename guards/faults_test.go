@@ -173,9 +173,9 @@ func TestFaultsUnderPolicies(t *testing.T) {
 	}
 	retry := guards.Retry
 	route := func(spare model.LLM) callbacks.Guard {
-		return guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{spare}, FirstChunk: 10 * time.Second})
+		return guards.RouteOptions{Fallback: []model.LLM{spare}, FirstChunk: 10 * time.Second}.Guard()
 	}
-	deadline := func() callbacks.Guard { return guards.DeadlineWith(guards.DeadlineOptions{ModelCall: time.Minute}) }
+	deadline := func() callbacks.Guard { return guards.DeadlineOptions{ModelCall: time.Minute}.Guard() }
 	policies := map[string]func(spare model.LLM) []callbacks.Guard{
 		"none":              func(model.LLM) []callbacks.Guard { return []callbacks.Guard{deadline()} },
 		"retry":             func(model.LLM) []callbacks.Guard { return []callbacks.Guard{retry(), deadline()} },
@@ -221,7 +221,7 @@ func TestFaultsUnderPolicies(t *testing.T) {
 func faulty(t *testing.T, own model.LLM, gs ...callbacks.Guard) (played, *settlements) {
 	t.Helper()
 	l := &settlements{Ledger: memory(t), reserved: make(map[ledger.Key]int), settled: make(map[ledger.Key]int)}
-	gs = append(gs, guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 20, Time: time.Hour}), guards.Spend(guards.SpendOptions{Ledger: l, Limits: ledger.Limits{Hard: usd(t, "10")}, Prices: routePrices(t)}))
+	gs = append(gs, guards.CallBudgetOptions{Calls: 20, Time: time.Hour}.Guard(), guards.Spend(guards.SpendOptions{Ledger: l, Limits: ledger.Limits{Hard: usd(t, "10")}, Prices: routePrices(t)}))
 	a, err := callbacks.New(gs...).NewAgent(llmagent.Config{Name: "a", Model: own})
 	require.NoError(t, err)
 	r, err := runner.New(runnerConfig(a, nil))

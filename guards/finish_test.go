@@ -178,7 +178,7 @@ func TestFinishTakesAnEmptyErrorForNone(t *testing.T) {
 // on the same budget.
 func TestFinishFailsIntoAGap(t *testing.T) {
 	m := callbackstest.Script(callbackstest.Say("prose")).Repeat()
-	a, err := callbacks.New(guards.ContainWith(guards.ContainOptions{Attempts: 2}), guards.Finish("report", nil), guards.CallBudget(3)).
+	a, err := callbacks.New(guards.ContainOptions{Attempts: 2}.Guard(), guards.Finish("report", nil), guards.CallBudget(3)).
 		NewAgent(llmagent.Config{Name: "a", Model: m, Tools: finishTools()})
 	require.NoError(t, err)
 	sibling, err := llmagent.New(llmagent.Config{Name: "b", Model: callbackstest.Script(callbackstest.Say("mine"))})
@@ -189,7 +189,7 @@ func TestFinishFailsIntoAGap(t *testing.T) {
 	require.Equal(t, 3, m.Calls(), "two in the first attempt, one in the second")
 
 	m = callbackstest.Script(callbackstest.Say("prose")).Repeat()
-	a, err = callbacks.New(guards.ContainWith(guards.ContainOptions{Attempts: 2}), guards.Finish("report", nil)).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: finishTools()})
+	a, err = callbacks.New(guards.ContainOptions{Attempts: 2}.Guard(), guards.Finish("report", nil)).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: finishTools()})
 	require.NoError(t, err)
 	out = play(t, sequence(t, a))
 	require.NoError(t, out.err)

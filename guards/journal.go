@@ -15,7 +15,7 @@ import (
 	"github.com/gardefou/gardefou/redact"
 )
 
-// JournalOptions are the options of [JournalWith].
+// JournalOptions are the options of [JournalOptions].
 type JournalOptions struct {
 	// Writer gets one whole line a Write. Required. The journal does not close it.
 	Writer io.Writer
@@ -71,10 +71,10 @@ type JournalOptions struct {
 //
 // Use it on every agent; for figures that a monitoring system collects use package telemetry
 // beside it.
-func Journal(w io.Writer) callbacks.Guard { return JournalWith(JournalOptions{Writer: w}) }
+func Journal(w io.Writer) callbacks.Guard { return JournalOptions{Writer: w}.Guard() }
 
-// JournalWith is [Journal] with options.
-func JournalWith(o JournalOptions) callbacks.Guard {
+// Guard returns the guard that [Journal] describes, with these options.
+func (o JournalOptions) Guard() callbacks.Guard {
 	g := callbacks.Guard{Name: "journal"}
 	if o.Writer == nil {
 		g.Err = errors.New("guards: Journal without a writer")

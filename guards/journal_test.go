@@ -38,7 +38,7 @@ func TestJournalKeepsALineWithWhatJSONDoesNotKnow(t *testing.T) {
 		return nil, nil
 	}}
 	var journal bytes.Buffer
-	g := guards.JournalWith(guards.JournalOptions{Writer: &journal, OnError: func(err error) { t.Error(err) }})
+	g := guards.JournalOptions{Writer: &journal, OnError: func(err error) { t.Error(err) }}.Guard()
 	m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("done"))
 	a, err := callbacks.New(put, g).NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
 	require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestAJournalThatPanicsIsReportedAndTheRunGoesOn(t *testing.T) {
 			if tc.options != nil {
 				tc.options(&o, w)
 			}
-			g := guards.JournalWith(o)
+			g := o.Guard()
 			for range 2 { // a second run, of another agent, on the same guard
 				errs, w.n = nil, 0
 				w.Reset()
@@ -166,7 +166,7 @@ func TestACancelledRunEndsBesideAJournalThatPanics(t *testing.T) {
 		ctx, run := callbacks.Start(ctx)
 		defer run.Close()
 		reported := 0
-		g := guards.JournalWith(guards.JournalOptions{Writer: &badWriter{panicAt: func(int) bool { return true }}, OnError: func(error) { reported++ }})
+		g := guards.JournalOptions{Writer: &badWriter{panicAt: func(int) bool { return true }}, OnError: func(error) { reported++ }}.Guard()
 		var asked, answered atomic.Int64
 		m := lateModel{callbackstest.Script(callbackstest.Call("lookup", nil)).Repeat(), &asked, &answered}
 		out := playIn(ctx, t, run, newAgent(t, "a", m, lookupTools(), g), nil, false)

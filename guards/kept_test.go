@@ -72,14 +72,14 @@ func lookupTool(t *testing.T) tool.Tool {
 }
 
 func endlessBudget() callbacks.Guard {
-	return guards.CallBudgetWith(guards.CallBudgetOptions{
+	return guards.CallBudgetOptions{
 		Calls: guards.Unlimited, ToolCalls: guards.Unlimited, Tokens: guards.Unlimited - 1, Time: guards.Unlimited,
-	})
+	}.Guard()
 }
 
 // keptCases are chains; those of guards that wrap no model stand on a plugin too.
 func keptCases() map[string][]callbacks.Guard {
-	window := guards.WindowWith(guards.WindowOptions{Turns: 50, Tokens: 100_000})
+	window := guards.WindowOptions{Turns: 50, Tokens: 100_000}.Guard()
 	cases := map[string][]callbacks.Guard{
 		"empty":         nil,
 		"budget":        {endlessBudget()},
@@ -250,7 +250,7 @@ func TestALaunchedRunIsNotKept(t *testing.T) {
 // A call that waits for an approval is remembered however many invocations come between.
 func TestAPausedInvocationIsRemembered(t *testing.T) {
 	// A loop must not take the approved call, which comes by twice, for a repeated one.
-	p, err := callbacks.New(guards.LoopWith(guards.LoopOptions{Repeats: 2}), guards.ConfirmByADK("lookup")).Plugin("p")
+	p, err := callbacks.New(guards.LoopOptions{Repeats: 2}.Guard(), guards.ConfirmByADK("lookup")).Plugin("p")
 	require.NoError(t, err)
 	a, err := llmagent.New(llmagent.Config{Name: "a", Model: bigModel{size: 10}, Tools: []tool.Tool{lookupTool(t)}})
 	require.NoError(t, err)

@@ -67,7 +67,7 @@ func TestKindAOverAdmission(t *testing.T) {
 	})
 	t.Run("pydantic-ai 2978: eight tool calls on a limit of six all start", func(t *testing.T) {
 		fake := callbackstest.Tool("lookup")
-		out := play(t, newAgent(t, "a", callbackstest.Script(numbered(8), callbackstest.Say("ok")), []tool.Tool{fake}, guards.CallBudgetWith(guards.CallBudgetOptions{ToolCalls: 6})))
+		out := play(t, newAgent(t, "a", callbackstest.Script(numbered(8), callbackstest.Say("ok")), []tool.Tool{fake}, guards.CallBudgetOptions{ToolCalls: 6}.Guard()))
 		require.NoError(t, out.err)
 		require.Len(t, fake.Calls(), 6)
 		require.Len(t, responses(out.events), 8)
@@ -76,7 +76,7 @@ func TestKindAOverAdmission(t *testing.T) {
 		fake := callbackstest.Tool("lookup")
 		picky := guards.Args("lookup", guards.Arg{Name: "n", Required: true})
 		m := callbackstest.Script(callbackstest.Calls(callbackstest.Call("lookup", nil), callbackstest.Call("lookup", nil)), numbered(2), callbackstest.Say("ok"))
-		require.NoError(t, play(t, newAgent(t, "a", m, []tool.Tool{fake}, picky, guards.CallBudgetWith(guards.CallBudgetOptions{ToolCalls: 2}))).err)
+		require.NoError(t, play(t, newAgent(t, "a", m, []tool.Tool{fake}, picky, guards.CallBudgetOptions{ToolCalls: 2}.Guard())).err)
 		require.Len(t, fake.Calls(), 2)
 	})
 	t.Run("deer-flow 3875: a tree of agents multiplies the limit", func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestKindDNestedAgentsEscape(t *testing.T) {
 	t.Run("openai-agents 448: max_turns does not reach an agent used as a tool", func(t *testing.T) {
 		m := endless()
 		outer, out := nested(t, m, func() callbacks.Guard {
-			return guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 5, Scope: guards.ScopeRun})
+			return guards.CallBudgetOptions{Calls: 5, Scope: guards.ScopeRun}.Guard()
 		})
 		require.NoError(t, out.err)
 		require.Equal(t, 5, outer.Calls()+m.Calls())
@@ -124,7 +124,7 @@ func TestKindDNestedAgentsEscape(t *testing.T) {
 	t.Run("adk-go 669: a nested agent's tool calls are not counted", func(t *testing.T) {
 		inner := callbackstest.Script(numbered(5), callbackstest.Say("ok")).Repeat()
 		_, out := nested(t, inner, func() callbacks.Guard {
-			return guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 6, ToolCalls: 4})
+			return guards.CallBudgetOptions{Calls: 6, ToolCalls: 4}.Guard()
 		})
 		require.NoError(t, out.err)
 		require.Len(t, innerLookup.Calls(), 3, "the fourth is that of the agent itself")
@@ -142,13 +142,13 @@ func TestKindEHookSkipped(t *testing.T) {
 	t.Run("openai-agents 956: streaming tools pass by", func(t *testing.T) {
 		stream := callbackstest.StreamingTool("lookup", "a")
 		m := callbackstest.Script(numbered(4), callbackstest.Say("ok"))
-		require.NoError(t, play(t, newAgent(t, "a", m, []tool.Tool{stream}, guards.CallBudgetWith(guards.CallBudgetOptions{ToolCalls: 2}))).err)
+		require.NoError(t, play(t, newAgent(t, "a", m, []tool.Tool{stream}, guards.CallBudgetOptions{ToolCalls: 2}.Guard())).err)
 		require.Len(t, stream.Calls(), 2)
 	})
 	t.Run("adk-python 4774: hooks after an error are skipped", func(t *testing.T) {
 		rec := &callbackstest.Recorder{}
 		failing := callbackstest.ToolReturning("lookup", nil, errDSN)
-		require.NoError(t, play(t, newAgent(t, "a", endless(), []tool.Tool{failing}, guards.LoopWith(guards.LoopOptions{Repeats: 2}), rec.Guard())).err)
+		require.NoError(t, play(t, newAgent(t, "a", endless(), []tool.Tool{failing}, guards.LoopOptions{Repeats: 2}.Guard(), rec.Guard())).err)
 		require.Len(t, failing.Calls(), 1)
 	})
 	t.Run("adk-python 5665: calls inside the SDK are not counted", func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestKindEHookSkipped(t *testing.T) {
 func TestKindFStopThatDoesNotStop(t *testing.T) {
 	t.Run("adk-python 1452: loops and sequences go on", func(t *testing.T) {
 		m := endless()
-		budget := guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 3, Scope: guards.ScopeRun})
+		budget := guards.CallBudgetOptions{Calls: 3, Scope: guards.ScopeRun}.Guard()
 		loop, err := loopagent.New(loopagent.Config{AgentConfig: agent.Config{Name: "loop", SubAgents: []agent.Agent{newAgent(t, "a", m, lookupTools(), budget)}}})
 		require.NoError(t, err)
 		out := play(t, sequence(t, loop, newAgent(t, "b", m, lookupTools(), budget)))
@@ -171,7 +171,7 @@ func TestKindFStopThatDoesNotStop(t *testing.T) {
 	})
 	t.Run("agent-framework 2868: one more model call after the end", func(t *testing.T) {
 		m := endless()
-		require.NoError(t, play(t, newAgent(t, "a", m, lookupTools(), guards.LoopWith(guards.LoopOptions{Strict: true}))).err)
+		require.NoError(t, play(t, newAgent(t, "a", m, lookupTools(), guards.LoopOptions{Strict: true}.Guard())).err)
 		require.Equal(t, 3, m.Calls())
 	})
 	t.Run("langchainjs 11241: the limit of one run locks the thread for ever", func(t *testing.T) {
@@ -218,15 +218,15 @@ func again(t *testing.T, a agent.Agent, m *callbackstest.Model) []error {
 func TestKindGCorruptHistory(t *testing.T) {
 	three := func() *callbackstest.Model { return callbackstest.Script(numbered(3)).Repeat() }
 	for name, gs := range map[string][]callbacks.Guard{
-		"langchain 34159: unanswered calls after a tool limit":       {guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 3, ToolCalls: 1})},
+		"langchain 34159: unanswered calls after a tool limit":       {guards.CallBudgetOptions{Calls: 3, ToolCalls: 1}.Guard()},
 		"agent-framework 1366: a thread corrupt at max iterations":   {guards.CallBudget(1)},
 		"strands 1077: a refused call breaks the conversation":       {guards.Scope("n", "1"), guards.CallBudget(2)},
-		"a loop that was ended in the middle of a turn":              {guards.LoopWith(guards.LoopOptions{Repeats: 2, Window: 9}), guards.CallBudget(4)},
+		"a loop that was ended in the middle of a turn":              {guards.LoopOptions{Repeats: 2, Window: 9}.Guard(), guards.CallBudget(4)},
 		"a call that was stripped on landing":                        {guards.CallBudget(2), guards.Landing()},
 		"a branch that failed in the middle of a turn":               {guards.Finish("lookup", map[string]any{"required": []string{"x"}}), guards.CallBudget(4)},
 		"langchainjs 11391: rejecting one call skips its sibling":    {guards.Scope("n", "0"), guards.CallBudget(2)},
-		"a run that was stopped while tools were on their way":       {guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 2, Scope: guards.ScopeRun})},
-		"a deadline that passed in the middle of a turn, in no time": {guards.DeadlineWith(guards.DeadlineOptions{ToolCall: time.Nanosecond}), guards.CallBudget(2)},
+		"a run that was stopped while tools were on their way":       {guards.CallBudgetOptions{Calls: 2, Scope: guards.ScopeRun}.Guard()},
+		"a deadline that passed in the middle of a turn, in no time": {guards.DeadlineOptions{ToolCall: time.Nanosecond}.Guard(), guards.CallBudget(2)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := three()
@@ -272,7 +272,7 @@ func TestKindKRetries(t *testing.T) {
 	})
 	t.Run("cognee 4321: a used up budget is taken for a passing failure", func(t *testing.T) {
 		m := callbackstest.Script(callbackstest.Fail(errors.New("503"))).Repeat()
-		out := play(t, sequence(t, newAgent(t, "a", m, nil, guards.ContainWith(guards.ContainOptions{Attempts: 15}), retrying(3), guards.CallBudget(2))))
+		out := play(t, sequence(t, newAgent(t, "a", m, nil, guards.ContainOptions{Attempts: 15}.Guard(), retrying(3), guards.CallBudget(2))))
 		require.NoError(t, out.err)
 		require.Equal(t, 2, m.Calls())
 		require.Empty(t, guards.Gaps(out.run.Context(t.Context())), "the agent ended, it did not fail")
@@ -280,13 +280,13 @@ func TestKindKRetries(t *testing.T) {
 	t.Run("adk-go 641: a request for approval is retried as an error", func(t *testing.T) {
 		asks := callbackstest.ToolFunc("lookup", func(agent.Context, map[string]any) (map[string]any, error) { return nil, tool.ErrConfirmationRequired })
 		m := endless()
-		out := play(t, sequence(t, newAgent(t, "a", m, []tool.Tool{asks}, guards.ContainWith(guards.ContainOptions{Attempts: 3}), guards.BusinessErrors(), guards.CallBudget(9))))
+		out := play(t, sequence(t, newAgent(t, "a", m, []tool.Tool{asks}, guards.ContainOptions{Attempts: 3}.Guard(), guards.BusinessErrors(), guards.CallBudget(9))))
 		require.NoError(t, out.err)
 		require.Empty(t, guards.Gaps(out.run.Context(t.Context())))
 	})
 	t.Run("agno 8094: a further attempt has a fresh limit", func(t *testing.T) {
 		m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Fail(errDSN)).Repeat()
-		require.NoError(t, play(t, sequence(t, newAgent(t, "a", m, lookupTools(), guards.ContainWith(guards.ContainOptions{Attempts: 9}), guards.CallBudget(5)))).err)
+		require.NoError(t, play(t, sequence(t, newAgent(t, "a", m, lookupTools(), guards.ContainOptions{Attempts: 9}.Guard(), guards.CallBudget(5)))).err)
 		require.Equal(t, 5, m.Calls())
 	})
 	t.Run("agent-framework 7222: identical retries after a neutral error", func(t *testing.T) {
@@ -300,7 +300,7 @@ func TestKindKRetries(t *testing.T) {
 func TestKindLFailOpen(t *testing.T) {
 	t.Run("ai-gateway 288: a panicking guard lets through", func(t *testing.T) {
 		fake := callbackstest.Tool("lookup")
-		scope := guards.ScopeWith(guards.ScopeOptions{Arg: "n", ValuesFunc: func(context.Context) ([]string, error) { panic("boom") }, Unlisted: true})
+		scope := guards.ScopeOptions{Arg: "n", ValuesFunc: func(context.Context) ([]string, error) { panic("boom") }, Unlisted: true}.Guard()
 		require.NoError(t, play(t, newAgent(t, "a", callbackstest.Script(numbered(1), callbackstest.Say("ok")), []tool.Tool{fake}, scope)).err)
 		require.Empty(t, fake.Calls())
 	})
@@ -310,19 +310,19 @@ func TestKindLFailOpen(t *testing.T) {
 				time.Sleep(time.Minute)
 				panic("long after")
 			})
-			out := play(t, newAgent(t, "a", callbackstest.Script(numbered(1), callbackstest.Say("ok")), []tool.Tool{late}, guards.DeadlineWith(guards.DeadlineOptions{ToolCall: time.Second})))
+			out := play(t, newAgent(t, "a", callbackstest.Script(numbered(1), callbackstest.Say("ok")), []tool.Tool{late}, guards.DeadlineOptions{ToolCall: time.Second}.Guard()))
 			require.NoError(t, out.err)
 			time.Sleep(time.Hour)
 		})
 	})
 	t.Run("langwatch 6157: a store that is down means no limit", func(t *testing.T) {
 		m := endless()
-		require.NoError(t, play(t, newAgent(t, "a", m, lookupTools(), guards.CallBudgetWith(guards.CallBudgetOptions{Store: &deadStore{}}))).err)
+		require.NoError(t, play(t, newAgent(t, "a", m, lookupTools(), guards.CallBudgetOptions{Store: &deadStore{}}.Guard())).err)
 		require.Zero(t, m.Calls())
 	})
 	t.Run("litellm 35524: what is not reported is free", func(t *testing.T) {
 		m := callbackstest.Script(callbackstest.Call("lookup", map[string]any{"t": strings.Repeat("x", 4000)})).Repeat()
-		require.NoError(t, play(t, newAgent(t, "a", m, lookupTools(), guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 99, Tokens: 5000}))).err)
+		require.NoError(t, play(t, newAgent(t, "a", m, lookupTools(), guards.CallBudgetOptions{Calls: 99, Tokens: 5000}.Guard())).err)
 		require.Less(t, m.Calls(), 5)
 	})
 }
@@ -340,10 +340,10 @@ func TestKindMOrderAndAttribution(t *testing.T) {
 	t.Run("genkit 5913: nobody knows who decided", func(t *testing.T) {
 		for name, gs := range map[string][]callbacks.Guard{
 			"call_budget":     {guards.CallBudget(1)},
-			"run_call_budget": {guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 1, Scope: guards.ScopeRun})},
-			"loop":            {guards.LoopWith(guards.LoopOptions{Strict: true})},
+			"run_call_budget": {guards.CallBudgetOptions{Calls: 1, Scope: guards.ScopeRun}.Guard()},
+			"loop":            {guards.LoopOptions{Strict: true}.Guard()},
 			"scope":           {guards.Scope("n", "7"), guards.CallBudget(2)},
-			"deadline":        {guards.DeadlineWith(guards.DeadlineOptions{ToolCall: time.Nanosecond}), guards.CallBudget(2)},
+			"deadline":        {guards.DeadlineOptions{ToolCall: time.Nanosecond}.Guard(), guards.CallBudget(2)},
 		} {
 			rec := &callbackstest.Recorder{}
 			m := callbackstest.Script(numbered(1)).Repeat()
@@ -359,7 +359,7 @@ func TestKindMOrderAndAttribution(t *testing.T) {
 		require.Equal(t, []string{"call_budget"}, guardsOf(rec.Events()))
 	})
 	t.Run("adk-python 5494: a limit ends the run in silence", func(t *testing.T) {
-		out := play(t, newAgent(t, "a", endless(), lookupTools(), guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 1, Scope: guards.ScopeRun})))
+		out := play(t, newAgent(t, "a", endless(), lookupTools(), guards.CallBudgetOptions{Calls: 1, Scope: guards.ScopeRun}.Guard()))
 		require.Equal(t, callbacks.Result{Status: callbacks.StatusCallsExhausted, Agent: "a", Guard: "run_call_budget", Code: codes.CallsExhausted, Reason: "calls: 1/1"}, out.run.Outcome())
 		require.Contains(t, texts(out.events), "[guard] Model call budget exceeded: run stopped.")
 	})

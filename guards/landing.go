@@ -25,7 +25,7 @@ const landingName = "landing"
 // one of an agent with an output schema, and that of an agent in task mode.
 var adkFinishers = []string{"set_model_response", "finish_task"}
 
-// LandingOptions are the options of [LandingWith].
+// LandingOptions are the options of [LandingOptions].
 type LandingOptions struct {
 	// Tools are the names of the tools an answer may be given through. That of [Finish],
 	// set_model_response and finish_task belong to them where the agent has them. None
@@ -52,10 +52,10 @@ type LandingOptions struct {
 //
 // Use it when a partial answer is worth more than none; leave it out where an agent that runs
 // out of calls should fail.
-func Landing(tools ...string) callbacks.Guard { return LandingWith(LandingOptions{Tools: tools}) }
+func Landing(tools ...string) callbacks.Guard { return LandingOptions{Tools: tools}.Guard() }
 
-// LandingWith is [Landing] with options.
-func LandingWith(o LandingOptions) callbacks.Guard {
+// Guard returns the guard that [Landing] describes, with these options.
+func (o LandingOptions) Guard() callbacks.Guard {
 	l := &landing{o: o}
 	l.o.Tools = slices.Clone(o.Tools)
 	g := callbacks.Guard{

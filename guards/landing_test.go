@@ -226,7 +226,7 @@ func TestLandingNonsense(t *testing.T) {
 func TestLandingSpeaksFrench(t *testing.T) {
 	ctx, run := callbacks.StartWith(t.Context(), callbacks.StartOptions{Lang: "fr"})
 	defer run.Close()
-	cfg, err := callbacks.New(guards.CallBudget(1), guards.LandingWith(guards.LandingOptions{})).Attach(llmagent.Config{Name: callbackstest.AgentName})
+	cfg, err := callbacks.New(guards.CallBudget(1), guards.LandingOptions{}.Guard()).Attach(llmagent.Config{Name: callbackstest.AgentName})
 	require.NoError(t, err)
 	req := request(genai.NewContentFromText("q", genai.RoleUser))
 	actx := callbackstest.ContextFrom(ctx, t)
@@ -242,7 +242,7 @@ func TestLandingSpeaksFrench(t *testing.T) {
 // A run whose last calls are kept ends the agent that would take one, and goes on: the
 // agents they are kept for answer with them.
 func TestLandingInARunOutlivesAnAgentThatComesTooLate(t *testing.T) {
-	budget := guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 2, Scope: guards.ScopeRun})
+	budget := guards.CallBudgetOptions{Calls: 2, Scope: guards.ScopeRun}.Guard()
 	rec := &callbackstest.Recorder{}
 	begun, ended := make(chan struct{}), make(chan struct{})
 	order := callbacks.Guard{

@@ -25,7 +25,7 @@ const loopName = "loop"
 // DefaultRepeats is the identical call that [Loop] refuses.
 const DefaultRepeats = 3
 
-// LoopOptions are the options of [LoopWith].
+// LoopOptions are the options of [LoopOptions].
 type LoopOptions struct {
 	// Repeats is the identical call that is refused before it runs; the one after it ends
 	// the agent. Zero means 3; less than 2 otherwise is an error.
@@ -58,10 +58,10 @@ type LoopOptions struct {
 //
 // Use it when a model tends to repeat itself; [CallBudget] ends every other way of going on
 // for ever.
-func Loop() callbacks.Guard { return LoopWith(LoopOptions{}) }
+func Loop() callbacks.Guard { return LoopOptions{}.Guard() }
 
-// LoopWith is [Loop] with options.
-func LoopWith(o LoopOptions) callbacks.Guard {
+// Guard returns the guard that [Loop] describes, with these options.
+func (o LoopOptions) Guard() callbacks.Guard {
 	var errs []error
 	if o.Repeats == 0 {
 		o.Repeats = DefaultRepeats

@@ -69,7 +69,7 @@ func TestLoopMatrix(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			callbackstest.Matrix{
 				Guards: func() []callbacks.Guard {
-					return []callbacks.Guard{callbacks.ForAgents(guards.LoopWith(tc.o), "guarded")}
+					return []callbacks.Guard{callbacks.ForAgents(tc.o.Guard(), "guarded")}
 				},
 				Model: func() *callbackstest.Model { return callbackstest.Script(tc.turns...) },
 				Check: func(t *testing.T, tr *callbackstest.Trial) {
@@ -90,7 +90,7 @@ func TestLoopMatrix(t *testing.T) {
 func TestLoopStopsTheRunIfSaid(t *testing.T) {
 	callbackstest.Matrix{
 		Guards: func() []callbacks.Guard {
-			return []callbacks.Guard{callbacks.ForAgents(guards.LoopWith(guards.LoopOptions{Strict: true, Scope: guards.ScopeRun}), "guarded")}
+			return []callbacks.Guard{callbacks.ForAgents(guards.LoopOptions{Strict: true, Scope: guards.ScopeRun}.Guard(), "guarded")}
 		},
 		Model: func() *callbackstest.Model { return callbackstest.Script(callbackstest.Call("lookup", nil)).Repeat() },
 		Check: func(t *testing.T, tr *callbackstest.Trial) {
@@ -123,7 +123,7 @@ func TestLoopLetsPollingGoOn(t *testing.T) {
 				turns = append(turns, callbackstest.Call("poll", map[string]any{"job": "7"}))
 			}
 			rec := &callbackstest.Recorder{}
-			a, err := callbacks.New(guards.LoopWith(guards.LoopOptions{Strict: tc.strict}), rec.Guard()).
+			a, err := callbacks.New(guards.LoopOptions{Strict: tc.strict}.Guard(), rec.Guard()).
 				NewAgent(llmagent.Config{Name: "a", Model: callbackstest.Script(append(turns, callbackstest.Say("done"))...), Tools: []tool.Tool{poll}})
 			require.NoError(t, err)
 			require.NoError(t, play(t, a).err)
@@ -180,7 +180,7 @@ func TestLoopComparesArguments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := func(v any) map[string]any { m, _ := v.(map[string]any); return maps.Clone(m) }
-			g := guards.LoopWith(guards.LoopOptions{Repeats: 2, Strict: true})
+			g := guards.LoopOptions{Repeats: 2, Strict: true}.Guard()
 			ctx := callbackstest.Context(t)
 			tl := callbackstest.Tool("lookup")
 			_, err := g.BeforeTool(ctx, tl, args(tc.a))
@@ -218,7 +218,7 @@ func TestLoopCountsAnApprovedCallOnce(t *testing.T) {
 		}
 		return map[string]any{"result": "paid"}, nil
 	})
-	cfg, err := callbacks.New(guards.LoopWith(guards.LoopOptions{Repeats: 2})).Attach(llmagent.Config{Name: callbackstest.AgentName, Tools: []tool.Tool{fake}})
+	cfg, err := callbacks.New(guards.LoopOptions{Repeats: 2}.Guard()).Attach(llmagent.Config{Name: callbackstest.AgentName, Tools: []tool.Tool{fake}})
 	require.NoError(t, err)
 	ctx := callbackstest.Context(t)
 	_, err = cfg.Tools[0].(runnable).Run(ctx, map[string]any{})
@@ -233,7 +233,7 @@ func TestLoopCountsAnApprovedCallOnce(t *testing.T) {
 func TestLoopWithAStore(t *testing.T) {
 	store := counters.NewMemory()
 	options := guards.LoopOptions{Store: store, RunKey: runKey("order-7", nil)}
-	a, b := guards.LoopWith(options), guards.LoopWith(options)
+	a, b := options.Guard(), options.Guard()
 	ctxA, ctxB := callbackstest.Context(t), callbackstest.Context(t)
 	tl := callbackstest.Tool("lookup")
 	for i, tc := range []struct {
@@ -249,20 +249,20 @@ func TestLoopWithAStore(t *testing.T) {
 		}
 	}
 
-	dead := guards.LoopWith(guards.LoopOptions{Store: deadHistory{store}})
+	dead := guards.LoopOptions{Store: deadHistory{store}}.Guard()
 	_, err := dead.BeforeTool(ctxA, tl, nil)
 	require.ErrorIs(t, err, callbacks.ErrDenied)
 	require.ErrorIs(t, err, counters.ErrUnavailable)
-	nameless := guards.LoopWith(guards.LoopOptions{Store: store, RunKey: runKey("", errDSN)})
+	nameless := guards.LoopOptions{Store: store, RunKey: runKey("", errDSN)}.Guard()
 	_, err = nameless.BeforeTool(ctxA, tl, nil)
 	require.ErrorIs(t, err, errDSN)
 	require.NotContains(t, err.Error(), "hunter2")
-	_, err = guards.LoopWith(guards.LoopOptions{Store: counters.Fallback(deadHistory{store}, nil)}).BeforeTool(ctxA, tl, nil)
+	_, err = guards.LoopOptions{Store: counters.Fallback(deadHistory{store}, nil)}.Guard().BeforeTool(ctxA, tl, nil)
 	require.NoError(t, err)
 }
 
 func TestLoopNonsense(t *testing.T) {
 	for _, o := range []guards.LoopOptions{{Repeats: -1}, {Repeats: 1}, {Repeats: 4, Window: 3}, {Window: -2}, {Scope: 7}} {
-		require.Error(t, callbacks.New(guards.LoopWith(o)).Err(), o)
+		require.Error(t, callbacks.New(o.Guard()).Err(), o)
 	}
 }

@@ -63,7 +63,7 @@ func TestAMonitoredGuardSettlesNothing(t *testing.T) {
 				require.Equal(t, callbacks.StatusCallsExhausted, out.run.Outcome().Status)
 			})
 			t.Run(name+"tool calls", func(t *testing.T) {
-				build, p := inForm(t, form, chain(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 9, ToolCalls: 3, PerTool: map[string]int{"lookup": 3}})))
+				build, p := inForm(t, form, chain(guards.CallBudgetOptions{Calls: 9, ToolCalls: 3, PerTool: map[string]int{"lookup": 3}}.Guard()))
 				fake := callbackstest.Tool("lookup")
 				m := callbackstest.Script(numbered(10), callbackstest.Say("answer"))
 				out := playWith(t, build(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{fake}}), p, false)
@@ -71,7 +71,7 @@ func TestAMonitoredGuardSettlesNothing(t *testing.T) {
 				require.Len(t, fake.Calls(), 3)
 			})
 			t.Run(name+"failures of a tool", func(t *testing.T) {
-				build, p := inForm(t, form, chain(guards.RetryWith(guards.RetryOptions{Attempts: 1, ToolFailures: 2})))
+				build, p := inForm(t, form, chain(guards.RetryOptions{Attempts: 1, ToolFailures: 2}.Guard()))
 				fake := callbackstest.ToolReturning("lookup", nil, errors.New("down"))
 				var turns []callbackstest.Turn
 				for range 5 {
@@ -96,7 +96,7 @@ func TestAMonitoredGuardSettlesNothing(t *testing.T) {
 				slow := callbackstest.ToolFunc("lookup", func(ctx agent.Context, _ map[string]any) (map[string]any, error) {
 					return map[string]any{"result": "ok"}, later(ctx)
 				})
-				a, err := chain(guards.DeadlineWith(guards.DeadlineOptions{Agent: 500 * time.Millisecond})).NewAgent(llmagent.Config{Name: "a", Model: endless(), Tools: []tool.Tool{slow}})
+				a, err := chain(guards.DeadlineOptions{Agent: 500 * time.Millisecond}.Guard()).NewAgent(llmagent.Config{Name: "a", Model: endless(), Tools: []tool.Tool{slow}})
 				require.NoError(t, err)
 				out := play(t, a)
 				require.Equal(t, callbacks.StatusTimeExhausted, out.run.Outcome().Status)

@@ -47,10 +47,10 @@ func TestEndlessResults(t *testing.T) {
 	for name, result := range unending() {
 		for guard, g := range map[string]callbacks.Guard{
 			"Truncate": guards.Truncate(), "Loop": guards.Loop(), "Stash": guards.Stash("lookup"), "Journal": guards.Journal(io.Discard), "Redact": guards.Redact(),
-			"Scope":   guards.ScopeWith(guards.ScopeOptions{Arg: "q", Values: []string{"x"}, Searches: []guards.ScopeSearch{{Tool: "lookup", List: "list"}}}),
+			"Scope":   guards.ScopeOptions{Arg: "q", Values: []string{"x"}, Searches: []guards.ScopeSearch{{Tool: "lookup", List: "list"}}}.Guard(),
 			"Landing": guards.Landing(),
 			"Spend":   guards.Spend(guards.SpendOptions{Ledger: memory(t), Limits: ledger.Limits{Hard: usd(t, "1")}, Prices: dear(t)}),
-			"Window":  guards.WindowWith(guards.WindowOptions{Tokens: 1000}),
+			"Window":  guards.WindowOptions{Tokens: 1000}.Guard(),
 		} {
 			t.Run(name+"/"+guard, func(t *testing.T) {
 				lookup := callbackstest.ToolFunc("lookup", func(agent.Context, map[string]any) (map[string]any, error) { return result, nil })

@@ -37,7 +37,7 @@ const (
 	PerAll
 )
 
-// RateLimitOptions are the options of [RateLimitWith].
+// RateLimitOptions are the options of [RateLimitOptions].
 type RateLimitOptions struct {
 	// Calls may be made in each Every. Both are required.
 	Calls int
@@ -76,7 +76,7 @@ type RateLimitOptions struct {
 // Use it when a service bounds calls in a stretch of time, over all runs; use [CallBudget] for
 // a number of calls in one run, its PerTool for one tool.
 func RateLimit(calls int, every time.Duration) callbacks.Guard {
-	return RateLimitWith(RateLimitOptions{Calls: calls, Every: every, Per: PerTool})
+	return RateLimitOptions{Calls: calls, Every: every, Per: PerTool}.Guard()
 }
 
 func (o RateLimitOptions) check() error {
@@ -96,8 +96,8 @@ func (o RateLimitOptions) check() error {
 	return errors.Join(errs...)
 }
 
-// RateLimitWith is [RateLimit] with options.
-func RateLimitWith(o RateLimitOptions) callbacks.Guard {
+// Guard returns the guard that [RateLimit] describes, with these options.
+func (o RateLimitOptions) Guard() callbacks.Guard {
 	g := callbacks.Guard{Name: rateLimitName}
 	if g.Err = o.check(); g.Err != nil {
 		return g

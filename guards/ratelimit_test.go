@@ -53,7 +53,7 @@ func TestRateLimitMatrix(t *testing.T) {
 					o.Store = counters.NewMemory()
 				}
 				return callbackstest.Matrix{
-					Guards: func() []callbacks.Guard { return []callbacks.Guard{guards.RateLimitWith(o)} },
+					Guards: func() []callbacks.Guard { return []callbacks.Guard{o.Guard()} },
 					Tools:  func() []tool.Tool { return []tool.Tool{fake, callbackstest.Tool("other")} },
 					Model: func() *callbackstest.Model {
 						var turns []callbackstest.Turn
@@ -85,7 +85,7 @@ func TestRateLimitMatrix(t *testing.T) {
 // Parallel calls take what there is and no more.
 func TestRateLimitIsExactInParallel(t *testing.T) {
 	for name, store := range map[string]counters.Store{"memory": nil, "store": counters.NewMemory()} {
-		limit := guards.RateLimitWith(guards.RateLimitOptions{Calls: 7, Every: 1000 * time.Hour, Store: store})
+		limit := guards.RateLimitOptions{Calls: 7, Every: 1000 * time.Hour, Store: store}.Guard()
 		fake := callbackstest.Tool("lookup")
 		var subs []agent.Agent
 		for i := range 5 {
@@ -109,7 +109,7 @@ func TestRateLimitPer(t *testing.T) {
 		"each agent, tool of each user": {guards.PerTool | guards.PerAgent | guards.PerUser, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
-			limit := guards.RateLimitWith(guards.RateLimitOptions{Calls: 1, Every: 1000 * time.Hour, Per: tc.per})
+			limit := guards.RateLimitOptions{Calls: 1, Every: 1000 * time.Hour, Per: tc.per}.Guard()
 			a, b := callbackstest.Tool("a"), callbackstest.Tool("b")
 			both := callbackstest.Calls(callbackstest.Call("a", nil), callbackstest.Call("b", nil), callbackstest.Call("a", nil))
 			mk := func(name string) agent.Agent {
@@ -132,13 +132,13 @@ func TestRateLimitOfModelCalls(t *testing.T) {
 	models := guards.RateLimitOptions{Calls: 3, Every: time.Minute, Models: true}
 	t.Run("ends the agent", func(t *testing.T) {
 		m := endless()
-		out := play(t, newAgent(t, "a", m, lookupTools(), guards.RateLimitWith(models)))
+		out := play(t, newAgent(t, "a", m, lookupTools(), models.Guard()))
 		require.NoError(t, out.err)
 		require.Equal(t, 3, m.Calls())
 		require.Equal(t, []string{"[guard] " + tooFast}, texts(out.events))
 	})
 	t.Run("as a plugin", func(t *testing.T) {
-		p, err := callbacks.New(guards.RateLimitWith(models)).Plugin("p")
+		p, err := callbacks.New(models.Guard()).Plugin("p")
 		require.NoError(t, err)
 		m := endless()
 		a, err := llmagent.New(llmagent.Config{Name: "a", Model: m, Tools: lookupTools()})
@@ -152,7 +152,7 @@ func TestRateLimitOfModelCalls(t *testing.T) {
 			slow.Wait = time.Hour
 			m := callbackstest.Script(callbackstest.Fail(genai.APIError{Code: 503}), callbackstest.Fail(genai.APIError{Code: 503}), callbackstest.Call("lookup", nil), callbackstest.Say("ok"))
 			start := time.Now()
-			out := play(t, newAgent(t, "a", m, lookupTools(), guards.RetryWith(guards.RetryOptions{Delay: time.Nanosecond}), guards.RateLimitWith(slow)))
+			out := play(t, newAgent(t, "a", m, lookupTools(), guards.RetryOptions{Delay: time.Nanosecond}.Guard(), slow.Guard()))
 			require.NoError(t, out.err)
 			require.Equal(t, 4, m.Calls())
 			require.Equal(t, 20*time.Second, time.Since(start).Round(time.Second))
@@ -163,7 +163,7 @@ func TestRateLimitOfModelCalls(t *testing.T) {
 func TestRateLimitStopsWaitingWithTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := callbackstest.Tool("lookup")
-		r, err := runnerOf(newAgent(t, "a", endless(), []tool.Tool{fake}, guards.RateLimitWith(guards.RateLimitOptions{Calls: 1, Every: time.Hour, Wait: time.Hour})))
+		r, err := runnerOf(newAgent(t, "a", endless(), []tool.Tool{fake}, guards.RateLimitOptions{Calls: 1, Every: time.Hour, Wait: time.Hour}.Guard()))
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -177,7 +177,7 @@ func TestRateLimitStopsWaitingWithTheRun(t *testing.T) {
 
 // A store that can't be reached refuses; many keys are forgotten when they are full again.
 func TestRateLimitFailsClosed(t *testing.T) {
-	g := guards.RateLimitWith(guards.RateLimitOptions{Calls: 1, Every: time.Minute, Store: &deadStore{}})
+	g := guards.RateLimitOptions{Calls: 1, Every: time.Minute, Store: &deadStore{}}.Guard()
 	require.Equal(t, map[string]any{"error": "refused: the call rate can't be read"}, callbackstest.BeforeTool(t, g, callbackstest.Tool("lookup"), nil))
 	synctest.Test(t, func(t *testing.T) {
 		g := guards.RateLimit(1, time.Second)
@@ -203,7 +203,7 @@ func TestRateLimitNonsense(t *testing.T) {
 		"models by tool": {Calls: 1, Every: 1, Per: guards.PerTool, Models: true},
 		"a blank tool":   {Calls: 1, Every: 1, Tools: []string{""}},
 	} {
-		require.Error(t, callbacks.New(guards.RateLimitWith(o)).Err(), name)
+		require.Error(t, callbacks.New(o.Guard()).Err(), name)
 	}
 }
 
@@ -227,8 +227,8 @@ func TestRateLimitIsPerTool(t *testing.T) {
 		calls int
 	}{
 		"short":    {guards.RateLimit(2, time.Hour), 4},
-		"long":     {guards.RateLimitWith(guards.RateLimitOptions{Calls: 2, Every: time.Hour}), 4},
-		"together": {guards.RateLimitWith(guards.RateLimitOptions{Calls: 2, Every: time.Hour, Per: guards.PerAll}), 2},
+		"long":     {guards.RateLimitOptions{Calls: 2, Every: time.Hour}.Guard(), 4},
+		"together": {guards.RateLimitOptions{Calls: 2, Every: time.Hour, Per: guards.PerAll}.Guard(), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			one, other := callbackstest.Tool("one"), callbackstest.Tool("other")
@@ -238,5 +238,5 @@ func TestRateLimitIsPerTool(t *testing.T) {
 			require.Equal(t, tc.calls, len(one.Calls())+len(other.Calls()))
 		})
 	}
-	require.Equal(t, guards.RateLimit(2, time.Hour).Info().Limits, guards.RateLimitWith(guards.RateLimitOptions{Calls: 2, Every: time.Hour}).Info().Limits)
+	require.Equal(t, guards.RateLimit(2, time.Hour).Info().Limits, guards.RateLimitOptions{Calls: 2, Every: time.Hour}.Guard().Info().Limits)
 }

@@ -25,7 +25,7 @@ import (
 
 const redactName = "redact"
 
-// RedactOptions are the options of [RedactWith].
+// RedactOptions are the options of [RedactOptions].
 type RedactOptions struct {
 	// Options say what is found and what takes its place. The zero value finds e-mail
 	// addresses and IBANs; an empty Language is that of the Run.
@@ -62,10 +62,10 @@ type RedactOptions struct {
 //
 // Use it wherever people's data may pass, with package sinks or as a plugin where the user's
 // message counts; leave it out where an agent must tell one address from another.
-func Redact() callbacks.Guard { return RedactWith(RedactOptions{}) }
+func Redact() callbacks.Guard { return RedactOptions{}.Guard() }
 
-// RedactWith is [Redact] with options.
-func RedactWith(o RedactOptions) callbacks.Guard {
+// Guard returns the guard that [Redact] describes, with these options.
+func (o RedactOptions) Guard() callbacks.Guard {
 	m, err := newMasker(o)
 	if err != nil {
 		return callbacks.Guard{Name: redactName, Err: err}

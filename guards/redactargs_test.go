@@ -121,10 +121,10 @@ func TestPeopleSeeWhatRedactHides(t *testing.T) {
 		t.Run(order, func(t *testing.T) {
 			approver := approvers.NewScript(approvers.Yes)
 			var condition, restore any
-			confirm := guards.ConfirmWith(guards.ConfirmOptions{Approver: approver, Tools: []string{"send"}, When: func(s callbacks.Step) bool {
+			confirm := guards.ConfirmOptions{Approver: approver, Tools: []string{"send"}, When: func(s callbacks.Step) bool {
 				condition = s.Args["to"]
 				return true
-			}})
+			}}.Guard()
 			checkpoint := guards.Checkpoint(func(_ context.Context, s callbacks.Step) error {
 				restore = s.Args["to"]
 				return nil

@@ -158,7 +158,7 @@ func TestRedactMasksTheRestOfAChunk(t *testing.T) {
 
 // ADK asks no plugin after one that answers: where nothing is masked there is no answer.
 func TestRedactLeavesAUserMessageToOthers(t *testing.T) {
-	hook := guards.RedactWith(guards.RedactOptions{Options: redact.Options{}}).ForPlugin().OnUserMessage
+	hook := guards.RedactOptions{Options: redact.Options{}}.Guard().ForPlugin().OnUserMessage
 	for _, msg := range []*genai.Content{nil, {}, {Parts: []*genai.Part{nil, {}, {Text: "hello"}}}, genai.NewContentFromParts([]*genai.Part{
 		genai.NewPartFromBytes(nil, "x"), genai.NewPartFromBytes([]byte("plain"), "text/plain"), genai.NewPartFromFunctionResponse("f", map[string]any{"a": []any{1}}),
 		genai.NewPartFromFunctionCall("f", map[string]any{"a": "b"}),

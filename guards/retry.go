@@ -30,7 +30,7 @@ const (
 	DefaultMaxDelay     = 30 * time.Second
 )
 
-// RetryOptions are the options of [RetryWith].
+// RetryOptions are the options of [RetryOptions].
 type RetryOptions struct {
 	// Attempts is how often a model is called for one step at most, the first call
 	// included. Zero is 3; 1 never calls it again, and lets the guard work as a plugin.
@@ -67,10 +67,10 @@ type RetryOptions struct {
 // the last error, or the last response that is no answer, stands.
 //
 // Use it when a provider fails in passing; use [Route] where another model can take over.
-func Retry() callbacks.Guard { return RetryWith(RetryOptions{}) }
+func Retry() callbacks.Guard { return RetryOptions{}.Guard() }
 
-// RetryWith is [Retry] with options.
-func RetryWith(o RetryOptions) callbacks.Guard {
+// Guard returns the guard that [Retry] describes, with these options.
+func (o RetryOptions) Guard() callbacks.Guard {
 	if err := errors.Join(
 		notNegative("Retry", "Attempts", o.Attempts), notNegative("Retry", "Delay", o.Delay),
 		notNegative("Retry", "MaxDelay", o.MaxDelay), notNegative("Retry", "ToolFailures", o.ToolFailures),

@@ -81,7 +81,7 @@ func TestRetryWaits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := &faultyModel{name: "own", faults: tc.faults}
 				start := time.Now()
-				out, l := faulty(t, m, guards.RetryWith(tc.o))
+				out, l := faulty(t, m, tc.o.Guard())
 				took := time.Since(start) - time.Hour
 				require.GreaterOrEqual(t, took, tc.least)
 				require.LessOrEqual(t, took, tc.most)
@@ -111,7 +111,7 @@ func TestRetryStopsWaitingWithTheRun(t *testing.T) {
 // A budget error behind the first attempt is the end of it.
 func TestRetryEndsWithTheBudget(t *testing.T) {
 	m := callbackstest.Script(callbackstest.Fail(genai.APIError{Code: 503})).Repeat()
-	out := play(t, newAgent(t, "a", m, nil, guards.RetryWith(guards.RetryOptions{Attempts: 50, Delay: time.Nanosecond}), guards.CallBudget(4)))
+	out := play(t, newAgent(t, "a", m, nil, guards.RetryOptions{Attempts: 50, Delay: time.Nanosecond}.Guard(), guards.CallBudget(4)))
 	require.NoError(t, out.err)
 	require.Equal(t, 4, m.Calls())
 	require.Equal(t, []string{"[guard] Model call budget exceeded: agent ended."}, texts(out.events))
@@ -133,7 +133,7 @@ func TestRetryMatrix(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			callbackstest.Matrix{
-				Guards:  func() []callbacks.Guard { return []callbacks.Guard{guards.RetryWith(guards.RetryOptions{Attempts: 1})} },
+				Guards:  func() []callbacks.Guard { return []callbacks.Guard{guards.RetryOptions{Attempts: 1}.Guard()} },
 				Refused: func(callbackstest.Cell) bool { return false },
 				Tools: func() []tool.Tool {
 					n := 0
@@ -175,7 +175,7 @@ func TestRetryMatrix(t *testing.T) {
 	t.Run("a model", func(t *testing.T) {
 		callbackstest.Matrix{
 			Guards: func() []callbacks.Guard {
-				return []callbacks.Guard{guards.RetryWith(guards.RetryOptions{Delay: time.Nanosecond})}
+				return []callbacks.Guard{guards.RetryOptions{Delay: time.Nanosecond}.Guard()}
 			},
 			Refused: func(c callbackstest.Cell) bool { return c.Form == callbackstest.FormPlugin },
 			Model: func() *callbackstest.Model {
@@ -209,7 +209,7 @@ func TestRetryLeavesDecisionsAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			res := func() map[string]any {
-				gs := append([]callbacks.Guard{guards.RetryWith(guards.RetryOptions{Attempts: 1})}, tc.gs...)
+				gs := append([]callbacks.Guard{guards.RetryOptions{Attempts: 1}.Guard()}, tc.gs...)
 				for i, g := range gs {
 					if info := g.Info; info != nil {
 						gs[i].Info = func() callbacks.Info { i := info(); i.Tools = nil; return i }
@@ -225,7 +225,7 @@ func TestRetryLeavesDecisionsAlone(t *testing.T) {
 	t.Run("a loop of failures is still a loop", func(t *testing.T) {
 		rec := &callbackstest.Recorder{}
 		fake := callbackstest.ToolReturning("lookup", nil, errDSN)
-		out := play(t, newAgent(t, "a", endless(), []tool.Tool{fake}, guards.RetryWith(guards.RetryOptions{Attempts: 1, ToolFailures: 10}), guards.Loop(), rec.Guard()))
+		out := play(t, newAgent(t, "a", endless(), []tool.Tool{fake}, guards.RetryOptions{Attempts: 1, ToolFailures: 10}.Guard(), guards.Loop(), rec.Guard()))
 		require.NoError(t, out.err)
 		require.Equal(t, []codes.Code{codes.RepeatedCall, codes.LoopDetected}, codesOf(rec.Events())[len(codesOf(rec.Events()))-2:])
 	})
@@ -235,7 +235,7 @@ func TestRetryNonsense(t *testing.T) {
 	for name, o := range map[string]guards.RetryOptions{
 		"attempts": {Attempts: -1}, "delay": {Delay: -1}, "longest delay": {MaxDelay: -1}, "failures": {ToolFailures: -1},
 	} {
-		require.Error(t, callbacks.New(guards.RetryWith(o)).Err(), name)
+		require.Error(t, callbacks.New(o.Guard()).Err(), name)
 	}
 	require.ErrorIs(t, callbacks.New(guards.CallBudget(3), guards.Retry()).Err(), callbacks.ErrOrder, "retries must be counted")
 }
@@ -245,7 +245,7 @@ func ExampleRetry() {
 		callbackstest.Fail(genai.APIError{Code: 503}), callbackstest.Call("lookup", nil),
 		callbackstest.Fail(genai.APIError{Code: 429}), callbackstest.Say("answer"),
 	)
-	chain := callbacks.New(guards.RetryWith(guards.RetryOptions{Delay: time.Millisecond}), guards.CallBudget(6))
+	chain := callbacks.New(guards.RetryOptions{Delay: time.Millisecond}.Guard(), guards.CallBudget(6))
 	ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: flaky, Tools: []tool.Tool{callbackstest.ToolReturning("lookup", nil, errors.New("connection refused"))}}))
 	fmt.Println("model calls:", flaky.Calls())
 	// Output:

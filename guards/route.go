@@ -30,7 +30,7 @@ type RouteTurn struct {
 	TargetPassed bool
 }
 
-// RouteOptions are the options of [RouteWith]. Cheap or Fallback is required.
+// RouteOptions are the options of [RouteOptions]. Cheap or Fallback is required.
 type RouteOptions struct {
 	// Cheap is the model for the turns that UseCheap chooses. Nil leaves all turns to the
 	// agent's own model.
@@ -73,11 +73,11 @@ func Route(cheap model.LLM) callbacks.Guard {
 	if cheap == nil {
 		return callbacks.Guard{Name: routeName, Err: errors.New("guards: Route without a model")}
 	}
-	return RouteWith(RouteOptions{Cheap: cheap})
+	return RouteOptions{Cheap: cheap}.Guard()
 }
 
-// RouteWith is [Route] with options.
-func RouteWith(o RouteOptions) callbacks.Guard {
+// Guard returns the guard that [Route] describes, with these options.
+func (o RouteOptions) Guard() callbacks.Guard {
 	g := callbacks.Guard{Name: routeName}
 	switch {
 	case o.Cheap == nil && len(o.Fallback) == 0:

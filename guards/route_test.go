@@ -102,7 +102,7 @@ func TestRouteMatrix(t *testing.T) {
 			callbackstest.Matrix{
 				Guards: func() []callbacks.Guard {
 					cheap = namedModel("cheap", tc.cheap...)
-					return []callbacks.Guard{guards.RouteWith(tc.o(cheap))}
+					return []callbacks.Guard{tc.o(cheap).Guard()}
 				},
 				Model:   func() *callbackstest.Model { return callbackstest.Script(tc.own...) },
 				Refused: func(c callbackstest.Cell) bool { return c.Form == callbackstest.FormPlugin },
@@ -133,11 +133,11 @@ func TestRouteMatrix(t *testing.T) {
 func TestRouteChoosesByWhatIsLeft(t *testing.T) {
 	own := namedModel("own", callbackstest.Call("lookup", nil).WithUsage(10, 10), callbackstest.Call("lookup", nil).WithUsage(10, 10), callbackstest.Call("lookup", nil).WithUsage(10, 10), callbackstest.Say("answer").WithUsage(10, 10))
 	var seen []guards.RouteTurn
-	route := guards.RouteWith(guards.RouteOptions{Cheap: namedModel("cheap"), UseCheap: func(t guards.RouteTurn) bool {
+	route := guards.RouteOptions{Cheap: namedModel("cheap"), UseCheap: func(t guards.RouteTurn) bool {
 		t.Request = nil
 		seen = append(seen, t)
 		return false
-	}})
+	}}.Guard()
 	spend := guards.Spend(guards.SpendOptions{Ledger: memory(t), Limits: ledger.Limits{Target: usd(t, "0.0005"), Hard: usd(t, "10")}, Prices: routePrices(t)})
 	out := play(t, newAgent(t, "a", own, lookupTools(), route, guards.CallBudget(4), guards.Landing(), spend))
 	require.NoError(t, out.err)
@@ -183,11 +183,11 @@ func TestRoutePaysEachModelItsPrice(t *testing.T) {
 // A refusal is no fault of the model: no other is asked.
 func TestRouteDoesNotFallBackOnARefusal(t *testing.T) {
 	spare := namedModel("spare", callbackstest.Say("answer"))
-	out := play(t, newAgent(t, "a", endless(), lookupTools(), guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{spare}}), guards.CallBudget(2)))
+	out := play(t, newAgent(t, "a", endless(), lookupTools(), guards.RouteOptions{Fallback: []model.LLM{spare}}.Guard(), guards.CallBudget(2)))
 	require.NoError(t, out.err)
 	require.Zero(t, spare.Calls())
 	m := callbackstest.Script(callbackstest.Fail(errors.New("down"))).Repeat()
-	out = play(t, newAgent(t, "a", m, nil, guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{spare}}), guards.CallBudget(1)))
+	out = play(t, newAgent(t, "a", m, nil, guards.RouteOptions{Fallback: []model.LLM{spare}}.Guard(), guards.CallBudget(1)))
 	require.NoError(t, out.err)
 	require.Zero(t, spare.Calls(), "the one call of the budget was made")
 	require.Equal(t, []string{"[guard] Model call budget exceeded: agent ended."}, texts(out.events))
@@ -217,7 +217,7 @@ func TestRouteLeavesTheAnswerToTheOwnModel(t *testing.T) {
 func TestRouteEndsWithItsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		deaf, spare := deafModel{make(chan struct{})}, namedModel("spare", callbackstest.Say("answer"))
-		r, err := runnerOf(newAgent(t, "a", deaf, nil, guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{spare}, FirstChunk: 10 * time.Second})))
+		r, err := runnerOf(newAgent(t, "a", deaf, nil, guards.RouteOptions{Fallback: []model.LLM{spare}, FirstChunk: 10 * time.Second}.Guard()))
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
@@ -262,7 +262,7 @@ func TestRouteThoughtSignatures(t *testing.T) {
 			own := namedModel("own", signed("of own"), callbackstest.Say("answer"))
 			cheap := namedModel("cheap", signed("of cheap"))
 			n := 0
-			route := guards.RouteWith(guards.RouteOptions{Cheap: cheap, Signature: tc.f, UseCheap: func(guards.RouteTurn) bool { n++; return n == 1 }})
+			route := guards.RouteOptions{Cheap: cheap, Signature: tc.f, UseCheap: func(guards.RouteTurn) bool { n++; return n == 1 }}.Guard()
 			out := play(t, newAgent(t, "a", own, lookupTools(), route))
 			require.NoError(t, out.err)
 			var got []string
@@ -283,9 +283,9 @@ func TestRouteNonsense(t *testing.T) {
 	m := callbackstest.Script()
 	for name, g := range map[string]callbacks.Guard{
 		"no model":       guards.Route(nil),
-		"nothing":        guards.RouteWith(guards.RouteOptions{}),
-		"a nil fallback": guards.RouteWith(guards.RouteOptions{Fallback: []model.LLM{nil}}),
-		"negative":       guards.RouteWith(guards.RouteOptions{Cheap: m, FirstChunk: -1}),
+		"nothing":        guards.RouteOptions{}.Guard(),
+		"a nil fallback": guards.RouteOptions{Fallback: []model.LLM{nil}}.Guard(),
+		"negative":       guards.RouteOptions{Cheap: m, FirstChunk: -1}.Guard(),
 	} {
 		require.Error(t, callbacks.New(g).Err(), name)
 	}

@@ -27,7 +27,7 @@ import (
 // maxNamedValues is how many assigned values a refusal names.
 const maxNamedValues = 10
 
-// ScopeOptions are the options of [ScopeWith].
+// ScopeOptions are the options of [ScopeOptions].
 type ScopeOptions struct {
 	// Arg is the argument that is limited. Required. Keys that differ from it in case
 	// alone are limited too: encoding/json takes them for the same.
@@ -70,11 +70,11 @@ type ScopeSearch struct {
 // Use it when agents share a tool and not its data; use [Args] where the allowed values are
 // the same for all.
 func Scope(arg string, values ...string) callbacks.Guard {
-	return ScopeWith(ScopeOptions{Arg: arg, Values: values})
+	return ScopeOptions{Arg: arg, Values: values}.Guard()
 }
 
-// ScopeWith is [Scope] with options.
-func ScopeWith(o ScopeOptions) callbacks.Guard {
+// Guard returns the guard that [Scope] describes, with these options.
+func (o ScopeOptions) Guard() callbacks.Guard {
 	o.Values, o.Tools, o.Searches = slices.Clone(o.Values), slices.Clone(o.Tools), slices.Clone(o.Searches)
 	var errs []error
 	if o.Arg == "" {

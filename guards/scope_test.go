@@ -24,8 +24,8 @@ import (
 
 func TestScopeArguments(t *testing.T) {
 	own := guards.Scope("doc", "doc-09", "doc-10")
-	required := guards.ScopeWith(guards.ScopeOptions{Arg: "doc", Values: []string{"doc-09", "doc-10"}, Tools: []string{"read"}})
-	folding := guards.ScopeWith(guards.ScopeOptions{Arg: "doc", Values: []string{"doc-09"}, Match: strings.EqualFold})
+	required := guards.ScopeOptions{Arg: "doc", Values: []string{"doc-09", "doc-10"}, Tools: []string{"read"}}.Guard()
+	folding := guards.ScopeOptions{Arg: "doc", Values: []string{"doc-09"}, Match: strings.EqualFold}.Guard()
 	numbers := guards.Scope("doc", "9", "10")
 	outside := "doc is outside your scope, which is: doc-09, doc-10"
 	for name, tc := range map[string]struct {
@@ -86,8 +86,8 @@ type hit struct {
 }
 
 func TestScopeFiltersSearches(t *testing.T) {
-	byID := guards.ScopeWith(guards.ScopeOptions{Arg: "doc", Values: []string{"a", "b"}, Searches: []guards.ScopeSearch{{Tool: "search", List: "hits", Field: "id"}}})
-	plain := guards.ScopeWith(guards.ScopeOptions{Arg: "doc", Values: []string{"a", "b"}, Searches: []guards.ScopeSearch{{Tool: "search", List: "hits"}}})
+	byID := guards.ScopeOptions{Arg: "doc", Values: []string{"a", "b"}, Searches: []guards.ScopeSearch{{Tool: "search", List: "hits", Field: "id"}}}.Guard()
+	plain := guards.ScopeOptions{Arg: "doc", Values: []string{"a", "b"}, Searches: []guards.ScopeSearch{{Tool: "search", List: "hits"}}}.Guard()
 	for name, tc := range map[string]struct {
 		guard        callbacks.Guard
 		result, want map[string]any
@@ -117,10 +117,10 @@ func TestScopeFiltersSearches(t *testing.T) {
 func TestScopeMatrix(t *testing.T) {
 	callbackstest.Matrix{
 		Guards: func() []callbacks.Guard {
-			return []callbacks.Guard{callbacks.ForAgents(guards.ScopeWith(guards.ScopeOptions{
+			return []callbacks.Guard{callbacks.ForAgents(guards.ScopeOptions{
 				Arg: "doc", ValuesFunc: func(context.Context) ([]string, error) { return []string{"doc-09", "doc-10"}, nil },
 				Tools: []string{"lookup"}, Searches: []guards.ScopeSearch{{Tool: "lookup", List: "hits"}},
-			}), "guarded")}
+			}.Guard(), "guarded")}
 		},
 		Tools: func() []tool.Tool {
 			return []tool.Tool{callbackstest.ToolReturning("lookup", map[string]any{"hits": []any{"doc-09", "doc-11"}}, nil)}
@@ -154,11 +154,11 @@ func TestScopeTellsTheFirstPrompt(t *testing.T) {
 }
 
 func TestScopeFailsClosed(t *testing.T) {
-	broken := guards.ScopeWith(guards.ScopeOptions{Arg: "doc", ValuesFunc: func(context.Context) ([]string, error) { return nil, errDSN }, Searches: []guards.ScopeSearch{{Tool: "search", List: "hits"}}})
+	broken := guards.ScopeOptions{Arg: "doc", ValuesFunc: func(context.Context) ([]string, error) { return nil, errDSN }, Searches: []guards.ScopeSearch{{Tool: "search", List: "hits"}}}.Guard()
 	require.Equal(t, map[string]any{"error": "refused: a guard failed"}, callbackstest.BeforeTool(t, broken, callbackstest.Tool("read"), map[string]any{"doc": "x"}))
 	require.Equal(t, map[string]any{"error": "refused: a guard failed"}, callbackstest.AfterTool(t, broken, callbackstest.Tool("search"), nil, map[string]any{"hits": []any{"x"}}, nil))
 	require.NotNil(t, callbackstest.BeforeModel(t, broken, request(genai.NewContentFromText("q", genai.RoleUser))))
-	none := guards.ScopeWith(guards.ScopeOptions{Arg: "doc", Unlisted: true, ValuesFunc: func(context.Context) ([]string, error) { return nil, nil }})
+	none := guards.ScopeOptions{Arg: "doc", Unlisted: true, ValuesFunc: func(context.Context) ([]string, error) { return nil, nil }}.Guard()
 	require.Equal(t, map[string]any{"error": "doc is outside your scope"}, callbackstest.BeforeTool(t, none, callbackstest.Tool("read"), map[string]any{"doc": "x"}))
 	require.Nil(t, none.BeforeModel)
 }
@@ -170,9 +170,9 @@ func TestScopeNonsense(t *testing.T) {
 		"an empty value": {Arg: "doc", Values: []string{""}}, "an empty tool": {Arg: "doc", Values: []string{"a"}, Tools: []string{""}},
 		"half a search": {Arg: "doc", Values: []string{"a"}, Searches: []guards.ScopeSearch{{Tool: "search"}}},
 	} {
-		require.Error(t, callbacks.New(guards.ScopeWith(o)).Err(), name)
+		require.Error(t, callbacks.New(o.Guard()).Err(), name)
 	}
 	require.ErrorIs(t, callbacks.New(guards.Scope("doc", "a"), guards.Isolate("q")).Err(), callbacks.ErrOrder)
-	_, err := callbacks.New(guards.ScopeWith(guards.ScopeOptions{Arg: "doc", Values: []string{"a"}, Tools: []string{"raed"}})).NewAgent(llmagent.Config{Name: "a"})
+	_, err := callbacks.New(guards.ScopeOptions{Arg: "doc", Values: []string{"a"}, Tools: []string{"raed"}}.Guard()).NewAgent(llmagent.Config{Name: "a"})
 	require.ErrorIs(t, err, callbacks.ErrNoSuchTool)
 }

@@ -40,7 +40,7 @@ type PrefixChange struct {
 	Before, After string
 }
 
-// StablePrefixOptions are the options of [StablePrefixWith].
+// StablePrefixOptions are the options of [StablePrefixOptions].
 type StablePrefixOptions struct {
 	// OnChange is told of each change, in the agent's own goroutine. Nil tells nobody, but
 	// [PrefixChanges] and the journal.
@@ -59,10 +59,10 @@ type StablePrefixOptions struct {
 //
 // Use it when a provider caches prompts and the bill says that it does not; leave it out
 // otherwise.
-func StablePrefix() callbacks.Guard { return StablePrefixWith(StablePrefixOptions{}) }
+func StablePrefix() callbacks.Guard { return StablePrefixOptions{}.Guard() }
 
-// StablePrefixWith is [StablePrefix] with options.
-func StablePrefixWith(o StablePrefixOptions) callbacks.Guard {
+// Guard returns the guard that [StablePrefix] describes, with these options.
+func (o StablePrefixOptions) Guard() callbacks.Guard {
 	return callbacks.Guard{
 		Name: "stable_prefix",
 		BeforeModel: func(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {

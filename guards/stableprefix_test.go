@@ -66,7 +66,7 @@ func TestStablePrefixMatrix(t *testing.T) {
 			callbackstest.Matrix{
 				Guards: func() []callbacks.Guard {
 					told = nil
-					watch := guards.StablePrefixWith(guards.StablePrefixOptions{OnChange: func(_ context.Context, c guards.PrefixChange) { told = append(told, c) }})
+					watch := guards.StablePrefixOptions{OnChange: func(_ context.Context, c guards.PrefixChange) { told = append(told, c) }}.Guard()
 					return []callbacks.Guard{callbacks.ForAgents(changing(tc.edit), "guarded"), callbacks.ForAgents(watch, "guarded")}
 				},
 				Model: func() *callbackstest.Model {
@@ -109,9 +109,9 @@ func TestStablePrefixInTheJournal(t *testing.T) {
 func ExampleStablePrefix() {
 	clock := 0
 	m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("answer"))
-	chain := callbacks.New(guards.StablePrefixWith(guards.StablePrefixOptions{OnChange: func(_ context.Context, c guards.PrefixChange) {
+	chain := callbacks.New(guards.StablePrefixOptions{OnChange: func(_ context.Context, c guards.PrefixChange) {
 		fmt.Printf("call %d: %s differs at byte %d: %.14q is now %.14q\n", c.Call, c.Part, c.At, c.Before, c.After)
-	}}))
+	}}.Guard())
 	ask(chain.NewAgent(llmagent.Config{
 		Name: "researcher", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")},
 		InstructionProvider: func(agent.ReadonlyContext) (string, error) {

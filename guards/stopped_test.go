@@ -92,7 +92,7 @@ func TestRefusalsOfSomeAgentsLeaveTheCallsOfOthersTheirAnswers(t *testing.T) {
 						var asked, answered atomic.Int64
 						said := 0
 						for range 10 {
-							chain := callbacks.New(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 4, Scope: guards.ScopeRun}))
+							chain := callbacks.New(guards.CallBudgetOptions{Calls: 4, Scope: guards.ScopeRun}.Guard())
 							build, p := inForm(t, form, chain)
 							var subs []agent.Agent
 							for i := range agents {

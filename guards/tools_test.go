@@ -31,7 +31,7 @@ func TestAllowToolsRefusesWhatIsNotListed(t *testing.T) {
 	require.ErrorIs(t, err, callbacks.ErrDenied, "the hook alone, without a context")
 	require.NotErrorIs(t, err, callbacks.ErrStopped)
 
-	strict := guards.AllowToolsWith(guards.AllowToolsOptions{Tools: []string{"lookup"}, RefuseADKTools: true})
+	strict := guards.AllowToolsOptions{Tools: []string{"lookup"}, RefuseADKTools: true}.Guard()
 	require.NotNil(t, callbackstest.BeforeTool(t, strict, callbackstest.Tool("exit_loop"), nil))
 }
 

@@ -25,7 +25,7 @@ const minResultCharacters = 200
 // TruncatedKey is the key under which a shortened result says what was left out.
 const TruncatedKey = "truncated"
 
-// TruncateOptions are the options of [TruncateWith].
+// TruncateOptions are the options of [TruncateOptions].
 type TruncateOptions struct {
 	// Characters is how long a result may be, written as JSON. Zero means 4,000; less
 	// than 200 otherwise is an error.
@@ -47,10 +47,10 @@ type TruncateOptions struct {
 //
 // Use it when a tool may return more than a model should read; use [Window] where the history
 // as a whole grows.
-func Truncate() callbacks.Guard { return TruncateWith(TruncateOptions{}) }
+func Truncate() callbacks.Guard { return TruncateOptions{}.Guard() }
 
-// TruncateWith is [Truncate] with options.
-func TruncateWith(o TruncateOptions) callbacks.Guard {
+// Guard returns the guard that [Truncate] describes, with these options.
+func (o TruncateOptions) Guard() callbacks.Guard {
 	g := callbacks.Guard{Name: "truncate"}
 	if o.Characters == 0 {
 		o.Characters = DefaultResultCharacters

@@ -28,7 +28,7 @@ import (
 
 func truncated(t *testing.T, characters int, result map[string]any) map[string]any {
 	t.Helper()
-	return callbackstest.AfterTool(t, guards.TruncateWith(guards.TruncateOptions{Characters: characters}), callbackstest.Tool("lookup"), nil, result, nil)
+	return callbackstest.AfterTool(t, guards.TruncateOptions{Characters: characters}.Guard(), callbackstest.Tool("lookup"), nil, result, nil)
 }
 
 // characters is the length of v as JSON.
@@ -205,7 +205,7 @@ func TestTruncateMatrix(t *testing.T) {
 func TestTruncateKeepsTheWholeAsAnArtifact(t *testing.T) {
 	long := strings.Repeat("a", 10_000)
 	m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("ok"))
-	a, err := callbacks.New(guards.TruncateWith(guards.TruncateOptions{Keep: true})).NewAgent(llmagent.Config{
+	a, err := callbacks.New(guards.TruncateOptions{Keep: true}.Guard()).NewAgent(llmagent.Config{
 		Name: "a", Model: m, Tools: []tool.Tool{callbackstest.ToolReturning("lookup", map[string]any{"result": long, "whole": true}, nil)},
 	})
 	require.NoError(t, err)
@@ -230,14 +230,14 @@ func TestTruncateKeepsTheWholeAsAnArtifact(t *testing.T) {
 	require.Equal(t, map[string]any{"result": long, "whole": true}, whole)
 
 	// Without a place for artifacts the result is only cut.
-	got2 := callbackstest.AfterTool(t, guards.TruncateWith(guards.TruncateOptions{Keep: true}), callbackstest.Tool("lookup"), nil, map[string]any{"result": long}, nil)
+	got2 := callbackstest.AfterTool(t, guards.TruncateOptions{Keep: true}.Guard(), callbackstest.Tool("lookup"), nil, map[string]any{"result": long}, nil)
 	require.NotContains(t, got2, "_whole")
 	require.LessOrEqual(t, characters(t, got2), guards.DefaultResultCharacters)
 }
 
 func TestTruncateNonsense(t *testing.T) {
 	for _, n := range []int{-1, 1, 199} {
-		require.Error(t, callbacks.New(guards.TruncateWith(guards.TruncateOptions{Characters: n})).Err())
+		require.Error(t, callbacks.New(guards.TruncateOptions{Characters: n}.Guard()).Err())
 	}
 	require.ErrorIs(t, callbacks.New(guards.Truncate(), guards.Redact(), guards.Stash("x")).Err(), callbacks.ErrOrder)
 }

@@ -25,7 +25,7 @@ const (
 	DefaultSummaryTokens = 1024
 )
 
-// WindowOptions are the options of [WindowWith]. Turns or Tokens is required.
+// WindowOptions are the options of [WindowOptions]. Turns or Tokens is required.
 type WindowOptions struct {
 	// Turns is how many turns of history a request has at most. A turn is one answer of a
 	// model with the results of its calls, or one message of anybody else. Zero is no limit.
@@ -66,13 +66,13 @@ type WindowOptions struct {
 //
 // Use it when a conversation goes on over many turns; use [Isolate] where an agent needs none
 // of it, [Truncate] where single results are too long.
-func Window(turns int) callbacks.Guard { return WindowWith(WindowOptions{Turns: turns}) }
+func Window(turns int) callbacks.Guard { return WindowOptions{Turns: turns}.Guard() }
 
-// WindowWith is [Window] with options. A summariser is called inside the chain, so that
+// Guard returns the guard that [Window] describes, with these options. A summariser is called inside the chain, so that
 // the guards after this one count and pay for its calls; it works on an agent only. Where
 // it fails, says nothing, or would take the call that is kept for the answer, the history
 // is cut all the same.
-func WindowWith(o WindowOptions) callbacks.Guard {
+func (o WindowOptions) Guard() callbacks.Guard {
 	if err := o.check(); err != nil {
 		return callbacks.Guard{Name: windowName, Err: err}
 	}

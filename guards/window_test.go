@@ -117,7 +117,7 @@ func TestWindowTokensMatrix(t *testing.T) {
 	long := map[string]any{"result": strings.Repeat("x", 400)}
 	callbackstest.Matrix{
 		Guards: func() []callbacks.Guard {
-			return []callbacks.Guard{guards.WindowWith(guards.WindowOptions{Tokens: 1000})}
+			return []callbacks.Guard{guards.WindowOptions{Tokens: 1000}.Guard()}
 		},
 		Tools: func() []tool.Tool { return []tool.Tool{callbackstest.ToolReturning("lookup", long, nil)} },
 		Model: func() *callbackstest.Model {
@@ -225,7 +225,7 @@ func randomSession(t *testing.T, seed uint64) *requests {
 		o = guards.WindowOptions{Tokens: 550 + rnd.IntN(300)}
 		seen.turns, seen.tokens = 0, int32(o.Tokens)
 	}
-	window := guards.WindowWith(o)
+	window := o.Guard()
 	topology := rnd.IntN(4)
 	pending := map[string]string{} // ids of calls that wait for a late answer
 	tools := []tool.Tool{
@@ -389,7 +389,7 @@ func TestWindowCutsAFurtherRunAtTheSamePlace(t *testing.T) {
 func TestWindowSummary(t *testing.T) {
 	windowed := func(t *testing.T, summariser model.LLM, more ...callbacks.Guard) (*callbackstest.Model, played) {
 		m := callbackstest.Script(pages(6)...)
-		gs := append([]callbacks.Guard{guards.WindowWith(guards.WindowOptions{Turns: 2, Summarise: summariser})}, more...)
+		gs := append([]callbacks.Guard{guards.WindowOptions{Turns: 2, Summarise: summariser}.Guard()}, more...)
 		return m, play(t, newAgent(t, "a", m, lookupTools(), gs...))
 	}
 	said := func(n int) string { return fmt.Sprintf("Summary of what came before:\nsummary %d", n) }
@@ -437,7 +437,7 @@ func TestWindowSummary(t *testing.T) {
 	t.Run("does not take the last call", func(t *testing.T) {
 		s := callbackstest.Script(callbackstest.Say("summary")).Repeat()
 		m := callbackstest.Script(page(0), page(1), page(2), callbackstest.Say("answer"))
-		out := play(t, newAgent(t, "a", m, lookupTools(), guards.WindowWith(guards.WindowOptions{Turns: 2, Summarise: s}), guards.CallBudget(4), guards.Landing()))
+		out := play(t, newAgent(t, "a", m, lookupTools(), guards.WindowOptions{Turns: 2, Summarise: s}.Guard(), guards.CallBudget(4), guards.Landing()))
 		require.NoError(t, out.err)
 		require.Zero(t, s.Calls())
 		require.Equal(t, []string{"answer"}, texts(out.events))
@@ -452,7 +452,7 @@ func TestWindowSummary(t *testing.T) {
 		require.Equal(t, m.Calls()+s.Calls(), lines[0].Calls)
 	})
 	t.Run("is refused as a plugin", func(t *testing.T) {
-		_, err := callbacks.New(guards.WindowWith(guards.WindowOptions{Turns: 2, Summarise: callbackstest.Script()})).Plugin("p")
+		_, err := callbacks.New(guards.WindowOptions{Turns: 2, Summarise: callbackstest.Script()}.Guard()).Plugin("p")
 		require.ErrorIs(t, err, callbacks.ErrForm)
 	})
 }
@@ -476,7 +476,7 @@ func TestWindowNonsense(t *testing.T) {
 		"target at trigger":  {Tokens: 10, Trigger: 0.5, Target: 0.5},
 		"target at default":  {Tokens: 10, Target: 0.9},
 	} {
-		require.Error(t, callbacks.New(guards.WindowWith(o)).Err(), name)
+		require.Error(t, callbacks.New(o.Guard()).Err(), name)
 	}
 	require.ErrorIs(t, callbacks.New(guards.Window(3), guards.Isolate("q")).Err(), callbacks.ErrOrder)
 }

@@ -125,7 +125,7 @@ func New(o Options) (*Pipeline, error) {
 		Spend: o.Spend, Telemetry: o.Telemetry, AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, Monitor: o.Monitor, Replay: o.Replay, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
 	}
 	if o.Journal != nil {
-		to.Journal = guards.JournalWith(guards.JournalOptions{Writer: o.Journal, OnError: o.JournalError, AttemptOf: o.AttemptOf})
+		to.Journal = guards.JournalOptions{Writer: o.Journal, OnError: o.JournalError, AttemptOf: o.AttemptOf}.Guard()
 	}
 	to.Observe = observer(o.Observe)
 	team, err := agents.New(to)

@@ -124,14 +124,14 @@ func (c *committee) agent(s *subAgent, m model.LLM, spend callbacks.Guard) agent
 		guards.Contain(),
 		guards.Deadline(120*time.Second), // hard; the budget looks at the clock between calls
 		guards.Isolate(prompt),
-		guards.ScopeWith(guards.ScopeOptions{
+		guards.ScopeOptions{
 			Arg: "DocID", Values: s.Scope, Tools: []string{"read"}, Unlisted: true, // the prompt lists them, with date and type
 			Searches: []guards.ScopeSearch{{Tool: "search", List: "found", Field: "ID"}},
-		}),
+		}.Guard(),
 		guards.Args("search", guards.Arg{Name: "Word", Required: true, NotBlank: true, MaxLen: 100}),
 		guards.BusinessErrors(),
 		guards.Finish(c.Report.Name, c.Report.InputSchema),
-		guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 6, Tokens: 40_000, Time: 90 * time.Second}), // 2 calls are the normal course
+		guards.CallBudgetOptions{Calls: 6, Tokens: 40_000, Time: 90 * time.Second}.Guard(), // 2 calls are the normal course
 		guards.Landing(),
 		spend,
 		callbacks.Guard{Name: "watch", Observe: func(_ context.Context, ev callbacks.Event) {

@@ -27,7 +27,7 @@ func main() {
 	model := callbackstest.Script(page(1), page(2), page(3), callbackstest.Say("Pages 1 to 3 say it is solvent; the rest is unread."))
 
 	chain := callbacks.New(
-		guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 4, Tokens: 20_000, Time: time.Minute}),
+		guards.CallBudgetOptions{Calls: 4, Tokens: 20_000, Time: time.Minute}.Guard(),
 		guards.Landing(),
 	)
 	reader, err := chain.NewAgent(llmagent.Config{

@@ -73,7 +73,7 @@ func (c *conversation) chain() *callbacks.Chain {
 		route = guards.Route(c.cheap)
 	}
 	return callbacks.New(
-		guards.WindowWith(guards.WindowOptions{Tokens: 8000}),
+		guards.WindowOptions{Tokens: 8000}.Guard(),
 		guards.AllowTools("get_weather", "list_trains", "book_ticket"),
 		guards.DeclaredArgs(),
 		guards.BusinessErrors(),
@@ -81,7 +81,7 @@ func (c *conversation) chain() *callbacks.Chain {
 		guards.Truncate(),
 		route,
 		guards.Reask(),
-		guards.CallBudgetWith(guards.CallBudgetOptions{Calls: c.calls, Tokens: guards.Unlimited, Time: 2 * time.Minute}),
+		guards.CallBudgetOptions{Calls: c.calls, Tokens: guards.Unlimited, Time: 2 * time.Minute}.Guard(),
 		guards.Spend(guards.SpendOptions{Ledger: c.accounts, Limits: ledger.Limits{Hard: c.budget}, Prices: c.prices, Backend: c.backend}),
 		guards.StablePrefix(),
 		callbacks.Guard{Name: "show", Observe: c.show},

@@ -33,7 +33,7 @@ func buy(in io.Reader, out io.Writer) {
 		return err
 	}
 	buyer, err := callbacks.New(
-		guards.ConfirmWith(guards.ConfirmOptions{Approver: approvers.Terminal(in, out, "jeanne"), Tools: []string{"pay"}, When: dear}),
+		guards.ConfirmOptions{Approver: approvers.Terminal(in, out, "jeanne"), Tools: []string{"pay"}, When: dear}.Guard(),
 		guards.Checkpoint(save, "pay"),
 	).NewAgent(llmagent.Config{
 		Name: "buyer", Tools: []tool.Tool{callbackstest.Tool("pay")},

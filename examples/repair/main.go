@@ -140,10 +140,10 @@ func (s *session) repair(ctx context.Context, llm model.LLM, out io.Writer) (err
 	asks := func(c callbacks.Step) bool { return c.Tool == "write" && !code.MatchString(fmt.Sprint(c.Args["Path"])) }
 	account := func(*callbacks.Run) ledger.AccountID { return "session" }
 	mender, err2 := callbacks.New(
-		guards.JournalWith(guards.JournalOptions{Writer: record, AttemptOf: s.At("")}),
-		guards.LoopWith(guards.LoopOptions{Strict: true, Scope: guards.ScopeRun}), guards.Deadline(budget.Time),
-		guards.ConfirmWith(guards.ConfirmOptions{Tools: []string{"write", "run"}, When: asks, Approver: approvers.NewScript()}), // to all: no
-		guards.Truncate(), guards.WindowWith(guards.WindowOptions{Tokens: s.context, Summarise: llm}), guards.CallBudgetWith(budget),
+		guards.JournalOptions{Writer: record, AttemptOf: s.At("")}.Guard(),
+		guards.LoopOptions{Strict: true, Scope: guards.ScopeRun}.Guard(), guards.Deadline(budget.Time),
+		guards.ConfirmOptions{Tools: []string{"write", "run"}, When: asks, Approver: approvers.NewScript()}.Guard(), // to all: no
+		guards.Truncate(), guards.WindowOptions{Tokens: s.context, Summarise: llm}.Guard(), budget.Guard(),
 		guards.Spend(guards.SpendOptions{Ledger: money, Limits: ledger.Limits{Hard: 1e9}, Backend: s.Backend, Account: account}),
 		guards.Checkpoint(s.save, "write"),
 	).NewAgent(llmagent.Config{

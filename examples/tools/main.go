@@ -32,7 +32,7 @@ func main() {
 	chain := callbacks.New(
 		guards.Finish("report", map[string]any{"required": []string{"summary"}}),
 		guards.AllowTools("read", "report"), guards.Scope("doc", "doc-1", "doc-2"), guards.BusinessErrors(), guards.CallBudget(6),
-		guards.TruncateWith(guards.TruncateOptions{Characters: 200}),
+		guards.TruncateOptions{Characters: 200}.Guard(),
 	)
 	a, err := chain.NewAgent(llmagent.Config{Name: "reader", Model: model, Tools: []tool.Tool{read, callbackstest.Tool("report")}})
 	if err != nil {

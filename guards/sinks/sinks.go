@@ -81,7 +81,7 @@ func WrapWith(cfg runner.Config, o Options) (runner.Config, error) {
 	if err != nil {
 		return runner.Config{}, fmt.Errorf("sinks: %w", err)
 	}
-	p, err := callbacks.New(names.guard(), guards.RedactWith(guards.RedactOptions{Options: o.Redact})).Plugin(PluginName)
+	p, err := callbacks.New(names.guard(), guards.RedactOptions{Options: o.Redact}.Guard()).Plugin(PluginName)
 	if err != nil {
 		return runner.Config{}, fmt.Errorf("sinks: %w", err)
 	}

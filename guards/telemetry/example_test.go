@@ -21,7 +21,7 @@ func ExampleNew() {
 	}
 	chain := callbacks.New(
 		guards.CallBudget(6),
-		guards.RedactWith(guards.RedactOptions{Options: redact.Options{OnReplace: t.Redacted}}),
+		guards.RedactOptions{Options: redact.Options{OnReplace: t.Redacted}}.Guard(),
 		t.Guard(),
 	)
 	fmt.Println(chain.Err())

@@ -200,7 +200,7 @@ func TestConformanceBudget(t *testing.T) {
 				o.Scope = guards.ScopeRun
 			}
 			rec := &callbackstest.Recorder{}
-			budget := guards.CallBudgetWith(o) // one value is one account
+			budget := o.Guard() // one value is one account
 			var subs []agent.Agent
 			var models []*callbackstest.Model
 			for _, a := range v.Agents {
@@ -211,7 +211,7 @@ func TestConformanceBudget(t *testing.T) {
 				m := callbackstest.Script(append(turns, callbackstest.Say("answer"))...)
 				models = append(models, m)
 				if v.Scope == "agent" {
-					budget = guards.CallBudgetWith(o)
+					budget = o.Guard()
 				}
 				gs := []callbacks.Guard{budget, rec.Guard()}
 				if v.Landing {

@@ -83,9 +83,9 @@ func serve(t *testing.T, addr string) {
 	}
 	store, err := rediscounters.New(client)
 	require.NoError(t, err)
-	budget := guards.CallBudgetWith(guards.CallBudgetOptions{
+	budget := guards.CallBudgetOptions{
 		Calls: 100, Tokens: guards.Unlimited, Store: store, RunKey: func(context.Context) (string, error) { return "order-7", nil },
-	})
+	}.Guard()
 	m := callbackstest.Script(callbackstest.Call("lookup", nil)).Repeat()
 	run(t, m, budget)
 	require.Empty(t, m.Faults())
@@ -138,7 +138,7 @@ func TestRedisStopsInTheMiddle(t *testing.T) {
 				return callbackstest.Call("lookup", nil)
 			}}).Repeat()
 			rec := &callbackstest.Recorder{}
-			a, err := callbacks.New(guards.CallBudgetWith(guards.CallBudgetOptions{Calls: 50, Tokens: guards.Unlimited, Store: store}), rec.Guard()).
+			a, err := callbacks.New(guards.CallBudgetOptions{Calls: 50, Tokens: guards.Unlimited, Store: store}.Guard(), rec.Guard()).
 				NewAgent(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}})
 			require.NoError(t, err)
 			r, err := runner.NewInMemory("test", a)

@@ -25,7 +25,7 @@ func TestRateLimitOverRedis(t *testing.T) {
 	for range 8 {
 		store, err := rediscounters.New(connect(t, srv.Addr))
 		require.NoError(t, err)
-		limit := guards.RateLimitWith(guards.RateLimitOptions{Calls: 11, Every: 1000 * time.Hour, Store: store})
+		limit := guards.RateLimitOptions{Calls: 11, Every: 1000 * time.Hour, Store: store}.Guard()
 		wg.Go(func() {
 			for range 5 {
 				if _, err := limit.BeforeTool(callbackstest.Context(t), callbackstest.Tool("lookup"), nil); err == nil {
