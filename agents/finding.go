@@ -27,7 +27,7 @@ type findingArgs struct {
 func newFindingTool(l lookup) (tool.Tool, error) {
 	return functiontool.New(functiontool.Config{Name: ReportFinding, Description: "Reports what was found and ends the research."},
 		func(ctx agent.Context, args findingArgs) (map[string]any, error) {
-			known := evidenceIn(guards.Stashed(ctx)[l.name])
+			known := evidenceIn(guards.Records(ctx).Stashed()[l.name])
 			var unknown []string
 			for _, id := range args.Evidence {
 				if !known[id] {

@@ -59,7 +59,7 @@ func (s scorer) agent() (agent.Agent, error) {
 // the look-ups that no researcher made, so that a model that never called its tool
 // costs the report nothing; otherwise they stay "not asked".
 func (s scorer) score(ctx context.Context, complete bool) error {
-	stashed := guards.Stashed(ctx)
+	stashed := guards.Records(ctx).Stashed()
 	var completed []string
 	if complete {
 		for _, l := range lookups {

@@ -25,7 +25,7 @@ var adkTools = []string{
 	"adk_request_confirmation", "adk_request_credential",
 }
 
-// AllowToolsOptions are the options of [AllowToolsOptions].
+// AllowToolsOptions are the options of [AllowTools].
 type AllowToolsOptions struct {
 	// Tools are the names that may be called, compared exactly. Required.
 	Tools []string

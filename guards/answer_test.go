@@ -114,7 +114,7 @@ func TestAResponseThatIsNoAnswerIsAFailureEverywhere(t *testing.T) {
 					defer run.Close()
 					out := playIn(ctx, t, run, sequence(t, newAgent(t, "a", m, nil, guards.ContainOptions{Attempts: 2}.Guard())), nil, streaming)
 					require.NoError(t, out.err)
-					gaps := guards.Gaps(ctx)
+					gaps := guards.Records(ctx).Gaps()
 					if tc.fault == "" {
 						require.Empty(t, gaps)
 						require.Equal(t, tc.status, run.Outcome().Status)
@@ -173,7 +173,7 @@ func TestAThoughtIsNoAnswer(t *testing.T) {
 	require.NoError(t, out.err)
 	require.Equal(t, 3, m.calls)
 	require.Equal(t, callbacks.StatusCallsExhausted, run.Outcome().Status)
-	require.Len(t, guards.Gaps(ctx), 1)
+	require.Len(t, guards.Records(ctx).Gaps(), 1)
 
 	spare := callbackstest.Script(callbackstest.Say("whole"))
 	out = play(t, newAgent(t, "a", &oddModel{resp: thought}, nil, guards.RouteOptions{Fallback: []model.LLM{spare}}.Guard()))

@@ -116,7 +116,7 @@ func TestContainAttempts(t *testing.T) {
 			out := play(t, sequence(t, a))
 			require.NoError(t, out.err)
 			require.Equal(t, tc.calls, m.Calls())
-			gaps := guards.Gaps(out.run.Context(t.Context()))
+			gaps := guards.Records(out.run.Context(t.Context())).Gaps()
 			require.Len(t, gaps, tc.gaps)
 			if tc.gaps > 0 {
 				require.Equal(t, fmt.Sprintf("failure %d", max(1, tc.attempts)), gaps[0].Err.Error())
@@ -146,7 +146,7 @@ func TestContainAttemptsAfterAToolFailure(t *testing.T) {
 	require.NoError(t, out.err)
 	require.Empty(t, m.Faults())
 	require.Equal(t, []map[string]any{{"error": "tool failed: lookup"}, {"result": "ok"}}, responses(out.events))
-	require.Empty(t, guards.Gaps(out.run.Context(t.Context())))
+	require.Empty(t, guards.Records(out.run.Context(t.Context())).Gaps())
 
 	failing := callbackstest.Script(callbackstest.Turn{Do: func(ctx context.Context, _ *model.LLMRequest) callbackstest.Turn {
 		callbacks.RunOf(ctx).Stop(callbacks.Stop("enough", "enough"))

@@ -45,7 +45,7 @@ const Unlimited = math.MaxInt
 // are two seconds.
 const unlimitedTime time.Duration = math.MaxInt64
 
-// CallBudgetOptions are the options of [CallBudgetOptions]. A negative limit is an error.
+// CallBudgetOptions are the options of [CallBudget]. A negative limit is an error.
 type CallBudgetOptions struct {
 	// Calls is how many model calls are allowed. Zero means the default of the scope: 6
 	// for an agent, 25 for a Run.

@@ -18,8 +18,8 @@ import (
 
 const confirmName = "confirm"
 
-// DefaultApprovalTimeout is how long [Confirm] waits for a person.
-const DefaultApprovalTimeout = 10 * time.Minute
+// defaultApprovalTimeout is how long [Confirm] waits for a person.
+const defaultApprovalTimeout = 10 * time.Minute
 
 // A Question is what a person is asked before a tool runs.
 type Question struct {
@@ -69,7 +69,7 @@ type Approver interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
 }
 
-// ConfirmOptions are the options of [ConfirmOptions].
+// ConfirmOptions are the options of [Confirm].
 type ConfirmOptions struct {
 	// Approver asks. Required.
 	Approver Approver
@@ -91,7 +91,7 @@ type ConfirmOptions struct {
 // tree, also where ADK's own confirmation loses the call. An approval is good for one
 // question, for this tool with these arguments; an answer to another question, to one
 // that was answered before, or with other arguments is refused. What was decided, by whom
-// and when, is in [Decisions] and in the journal.
+// and when, is in [RunRecords.Decisions] and in the journal.
 //
 // Where [Redact] put tokens into the arguments, before it or after it, the person sees the
 // values, and a call whose values are gone is refused unasked.
@@ -113,7 +113,7 @@ func (o ConfirmOptions) Guard() callbacks.Guard {
 		return callbacks.Guard{Name: confirmName, Err: err}
 	}
 	if o.Timeout == 0 {
-		o.Timeout = DefaultApprovalTimeout
+		o.Timeout = defaultApprovalTimeout
 	}
 	o.Tools = slices.Clone(o.Tools)
 	c := &confirm{o: o, key: callbacks.NewKey(newStanding)}

@@ -94,7 +94,7 @@ func TestConfirmMatrix(t *testing.T) {
 							require.Equal(t, map[string]any{"to": "Acme"}, args)
 						}
 						require.Len(t, script.Questions(), 2, "each call is asked about")
-						decisions := guards.Decisions(callbackstest.InRun(t, tr.Run))
+						decisions := guards.Records(callbackstest.InRun(t, tr.Run)).Decisions()
 						require.Len(t, decisions, 2)
 						require.Equal(t, tc.by, decisions[0].By)
 						var got []codes.Code
@@ -142,7 +142,7 @@ func TestConfirmAlways(t *testing.T) {
 			require.Len(t, fake.Calls(), 4)
 			require.Len(t, script.Questions(), tc.asked)
 			require.Equal(t, tc.bound, script.Questions()[0].Always)
-			decisions := guards.Decisions(callbackstest.InRun(t, out.run))
+			decisions := guards.Records(callbackstest.InRun(t, out.run)).Decisions()
 			require.Len(t, decisions, 4)
 			require.Equal(t, tc.bound, decisions[0].Always, "it says for which arguments")
 			require.Equal(t, guards.DecisionStanding, decisions[1].Outcome)
@@ -371,7 +371,7 @@ func TestTrap02ADKsConfirmationIsRefusedWhereItLosesTheCall(t *testing.T) {
 				send(&genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{part}})
 			}
 			require.Len(t, fake.Calls(), tc.ran)
-			decisions := guards.Decisions(ctx)
+			decisions := guards.Records(ctx).Decisions()
 			require.NotEmpty(t, decisions)
 			require.Equal(t, tc.outcome, decisions[0].Outcome)
 			require.Equal(t, "u", decisions[0].By)

@@ -4,7 +4,6 @@
 package guards
 
 import (
-	"context"
 	"fmt"
 	"iter"
 
@@ -27,9 +26,9 @@ var gapsKey = callbacks.NewKey(func() *records[Gap] { return &records[Gap]{} })
 
 // Gaps returns the branches of ctx's Run that [Contain] caught, in the order they
 // failed.
-func Gaps(ctx context.Context) []Gap { return gapsKey.Of(ctx).list() }
+func (r RunRecords) Gaps() []Gap { return gapsKey.In(r.run).list() }
 
-// ContainOptions are the options of [ContainOptions].
+// ContainOptions are the options of [Contain].
 type ContainOptions struct {
 	// Attempts is how often an agent that fails is run in all. Zero means once. A further
 	// attempt goes on from the history the last one left, at once, and draws on the same
@@ -40,7 +39,7 @@ type ContainOptions struct {
 // Contain turns the failure of an agent, an error, a panic or a last response of its model
 // that is no answer ([callbacks.CheckAnswer]), into a recorded gap: under ADK's parallel agent
 // an error would cancel the siblings. What the siblings and
-// followers do goes on; [Gaps] and the observers tell what is missing.
+// followers do goes on; [RunRecords.Gaps] and the observers tell what is missing.
 //
 // It needs an agent built by Chain.NewAgent as a child of a workflow agent. A
 // cancelled or expired context is not contained: the whole run is over then. It fails open:

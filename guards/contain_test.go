@@ -32,9 +32,9 @@ func TestContainMatrix(t *testing.T) {
 		},
 		Check: func(t *testing.T, tr *callbackstest.Trial) {
 			require.NoError(t, tr.Err)
-			gaps := guards.Gaps(callbackstest.InRun(t, tr.Run))
+			gaps := guards.Records(callbackstest.InRun(t, tr.Run)).Gaps()
 			require.Len(t, gaps, 1)
-			require.Equal(t, gaps, guards.Gaps(callbackstest.InRun(t, tr.Run)), "as often as one asks")
+			require.Equal(t, gaps, guards.Records(callbackstest.InRun(t, tr.Run)).Gaps(), "as often as one asks")
 			require.Equal(t, "guarded", gaps[0].Agent)
 			require.ErrorIs(t, gaps[0].Err, boom)
 			if tr.Topology == callbackstest.TopologyParallel {
@@ -70,7 +70,7 @@ func TestContainCatchesPanics(t *testing.T) {
 			out := play(t, root)
 			require.NoError(t, out.err)
 			require.Equal(t, []string{"second"}, texts(out.events))
-			gaps := guards.Gaps(callbackstest.InRun(t, out.run))
+			gaps := guards.Records(callbackstest.InRun(t, out.run)).Gaps()
 			require.Len(t, gaps, 1)
 			var p *callbacks.PanicError
 			require.ErrorAs(t, gaps[0].Err, &p)

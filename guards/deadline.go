@@ -38,7 +38,7 @@ func (e *DeadlineError) Is(target error) bool {
 	return target == ErrDeadline || target == context.DeadlineExceeded
 }
 
-// DeadlineOptions are the options of [DeadlineOptions]. Zero means no limit; all zero, or
+// DeadlineOptions are the options of [Deadline]. Zero means no limit; all zero, or
 // a negative limit, is an error.
 type DeadlineOptions struct {
 	// Agent is how long an agent may take in all, from its first step on. Afterwards no

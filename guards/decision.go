@@ -4,9 +4,6 @@
 package guards
 
 import (
-	"context"
-	"slices"
-	"sync"
 	"time"
 
 	"google.golang.org/adk/v2/agent"
@@ -45,29 +42,11 @@ type Decision struct {
 }
 
 // Decisions returns what people decided in ctx's Run so far, in the order they did.
-func Decisions(ctx context.Context) []Decision {
-	return decisionsKey.Of(ctx).list()
+func (r RunRecords) Decisions() []Decision {
+	return decisionsKey.In(r.run).list()
 }
 
 var decisionsKey = callbacks.NewKey(func() *records[Decision] { return &records[Decision]{} })
-
-// records are a list that a Run keeps for its callers.
-type records[T any] struct {
-	mu  sync.Mutex
-	all []T
-}
-
-func (r *records[T]) add(v T) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.all = append(r.all, v)
-}
-
-func (r *records[T]) list() []T {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.all)
-}
 
 // settle records the decision and returns the refusal, or nil.
 func (d Decision) settle(ctx agent.Context, refusal *callbacks.Refusal) error {

@@ -65,7 +65,7 @@ func ExampleContainOptions() {
 		panic(err)
 	}
 	run := ask(sequentialagent.New(sequentialagent.Config{AgentConfig: agent.Config{Name: "all", SubAgents: []agent.Agent{a}}}))
-	fmt.Println("gaps:", len(guards.Gaps(run.Context(context.Background()))))
+	fmt.Println("gaps:", len(guards.Records(run.Context(context.Background())).Gaps()))
 	// Output:
 	// model: my part
 	// gaps: 0
@@ -148,7 +148,7 @@ func ExampleSpend() {
 	m := callbackstest.Script(callbackstest.Call("lookup", nil).WithUsage(150, 120)).Repeat().Named("gemini-2.5-flash")
 	chain := callbacks.New(guards.Spend(guards.SpendOptions{Ledger: accounts, Limits: ledger.Limits{Hard: hard}}))
 	run := ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{callbackstest.Tool("lookup")}}))
-	for _, line := range guards.Spent(run.Context(context.Background())) {
+	for _, line := range guards.Records(run.Context(context.Background())).Spent() {
 		fmt.Println(line.What, "charged", line.Charged, "of", hard, "- refused:", line.Refused)
 	}
 	fmt.Println(run.Outcome().Status)

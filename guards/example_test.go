@@ -128,7 +128,7 @@ func ExampleStash() {
 	m := callbackstest.Script(callbackstest.Call("lookup_registry", nil), callbackstest.Say("It is active."))
 	chain := callbacks.New(guards.Redact(), guards.Stash("lookup_"))
 	run := ask(chain.NewAgent(llmagent.Config{Name: "researcher", Model: m, Tools: []tool.Tool{lookup}}))
-	fmt.Println("stashed:", guards.Stashed(run.Context(context.Background())))
+	fmt.Println("stashed:", guards.Records(run.Context(context.Background())).Stashed())
 	// Output:
 	// calls: lookup_registry
 	// reads: map[active:true]
@@ -193,7 +193,7 @@ func ExampleContain() {
 		panic(err)
 	}
 	run := ask(parallelagent.New(parallelagent.Config{AgentConfig: agent.Config{Name: "both", SubAgents: []agent.Agent{one, two}}}))
-	for _, g := range guards.Gaps(run.Context(context.Background())) {
+	for _, g := range guards.Records(run.Context(context.Background())).Gaps() {
 		fmt.Println("gap:", g.Agent, "-", g.Err)
 	}
 	// Output:

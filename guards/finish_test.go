@@ -194,7 +194,7 @@ func TestFinishFailsIntoAGap(t *testing.T) {
 	out = play(t, sequence(t, a))
 	require.NoError(t, out.err)
 	require.Equal(t, 4, m.Calls())
-	gaps := guards.Gaps(out.run.Context(t.Context()))
+	gaps := guards.Records(out.run.Context(t.Context())).Gaps()
 	require.Len(t, gaps, 1)
 	require.Equal(t, 2, gaps[0].Attempts)
 	var missing *guards.NotFinishedError

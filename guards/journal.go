@@ -15,7 +15,7 @@ import (
 	"github.com/gardefou/gardefou/redact"
 )
 
-// JournalOptions are the options of [JournalOptions].
+// JournalOptions are the options of [Journal].
 type JournalOptions struct {
 	// Writer gets one whole line a Write. Required. The journal does not close it.
 	Writer io.Writer

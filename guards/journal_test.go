@@ -88,7 +88,7 @@ func TestStashOfAToolThatIsThePrefix(t *testing.T) {
 	require.NoError(t, err)
 	out := play(t, a)
 	require.NoError(t, out.err)
-	require.Equal(t, map[string]map[string]any{"lookup": {"of": "lookup"}, "_more": {"of": "lookup_more"}}, guards.Stashed(callbackstest.InRun(t, out.run)))
+	require.Equal(t, map[string]map[string]any{"lookup": {"of": "lookup"}, "_more": {"of": "lookup_more"}}, guards.Records(callbackstest.InRun(t, out.run)).Stashed())
 }
 
 // badWriter is a journal's writer that panics at some writes.

@@ -281,7 +281,7 @@ func TestAPausedInvocationIsRemembered(t *testing.T) {
 		part.FunctionResponse.ID = questions[id]
 		send(id, part)
 	}
-	decisions := guards.Decisions(ctx)
+	decisions := guards.Records(ctx).Decisions()
 	require.Len(t, decisions, 40)
 	for _, d := range decisions {
 		require.Equal(t, guards.DecisionApproved, d.Outcome)
@@ -300,5 +300,5 @@ func TestWhatComparesOutlivesTheAgentInALoop(t *testing.T) {
 	out := play(t, loopOf(t, 4, a))
 	require.NoError(t, out.err)
 	require.Equal(t, callbacks.StatusLoopDetected, out.run.Outcome().Status, "the fourth identical call")
-	require.Len(t, guards.PrefixChanges(out.run.Context(t.Context())), 6, "of seven calls in four rounds")
+	require.Len(t, guards.Records(out.run.Context(t.Context())).PrefixChanges(), 6, "of seven calls in four rounds")
 }

@@ -275,14 +275,14 @@ func TestKindKRetries(t *testing.T) {
 		out := play(t, sequence(t, newAgent(t, "a", m, nil, guards.ContainOptions{Attempts: 15}.Guard(), retrying(3), guards.CallBudget(2))))
 		require.NoError(t, out.err)
 		require.Equal(t, 2, m.Calls())
-		require.Empty(t, guards.Gaps(out.run.Context(t.Context())), "the agent ended, it did not fail")
+		require.Empty(t, guards.Records(out.run.Context(t.Context())).Gaps(), "the agent ended, it did not fail")
 	})
 	t.Run("adk-go 641: a request for approval is retried as an error", func(t *testing.T) {
 		asks := callbackstest.ToolFunc("lookup", func(agent.Context, map[string]any) (map[string]any, error) { return nil, tool.ErrConfirmationRequired })
 		m := endless()
 		out := play(t, sequence(t, newAgent(t, "a", m, []tool.Tool{asks}, guards.ContainOptions{Attempts: 3}.Guard(), guards.BusinessErrors(), guards.CallBudget(9))))
 		require.NoError(t, out.err)
-		require.Empty(t, guards.Gaps(out.run.Context(t.Context())))
+		require.Empty(t, guards.Records(out.run.Context(t.Context())).Gaps())
 	})
 	t.Run("agno 8094: a further attempt has a fresh limit", func(t *testing.T) {
 		m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Fail(errDSN)).Repeat()

@@ -25,7 +25,7 @@ const landingName = "landing"
 // one of an agent with an output schema, and that of an agent in task mode.
 var adkFinishers = []string{"set_model_response", "finish_task"}
 
-// LandingOptions are the options of [LandingOptions].
+// LandingOptions are the options of [Landing].
 type LandingOptions struct {
 	// Tools are the names of the tools an answer may be given through. That of [Finish],
 	// set_model_response and finish_task belong to them where the agent has them. None

@@ -22,10 +22,10 @@ import (
 
 const loopName = "loop"
 
-// DefaultRepeats is the identical call that [Loop] refuses.
-const DefaultRepeats = 3
+// defaultRepeats is the identical call that [Loop] refuses.
+const defaultRepeats = 3
 
-// LoopOptions are the options of [LoopOptions].
+// LoopOptions are the options of [Loop].
 type LoopOptions struct {
 	// Repeats is the identical call that is refused before it runs; the one after it ends
 	// the agent. Zero means 3; less than 2 otherwise is an error.
@@ -64,7 +64,7 @@ func Loop() callbacks.Guard { return LoopOptions{}.Guard() }
 func (o LoopOptions) Guard() callbacks.Guard {
 	var errs []error
 	if o.Repeats == 0 {
-		o.Repeats = DefaultRepeats
+		o.Repeats = defaultRepeats
 	}
 	if o.Repeats < 2 {
 		errs = append(errs, fmt.Errorf("guards: Loop: Repeats is %d, it must be at least 2: the first call repeats none", o.Repeats))

@@ -37,7 +37,7 @@ const (
 	PerAll
 )
 
-// RateLimitOptions are the options of [RateLimitOptions].
+// RateLimitOptions are the options of [RateLimit].
 type RateLimitOptions struct {
 	// Calls may be made in each Every. Both are required.
 	Calls int

@@ -25,7 +25,7 @@ import (
 
 const redactName = "redact"
 
-// RedactOptions are the options of [RedactOptions].
+// RedactOptions are the options of [Redact].
 type RedactOptions struct {
 	// Options say what is found and what takes its place. The zero value finds e-mail
 	// addresses and IBANs; an empty Language is that of the Run.

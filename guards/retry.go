@@ -24,13 +24,13 @@ import (
 
 // Defaults of [RetryOptions].
 const (
-	DefaultAttempts     = 3
-	DefaultToolFailures = 3
-	DefaultRetryDelay   = 500 * time.Millisecond
-	DefaultMaxDelay     = 30 * time.Second
+	defaultAttempts     = 3
+	defaultToolFailures = 3
+	defaultRetryDelay   = 500 * time.Millisecond
+	defaultMaxDelay     = 30 * time.Second
 )
 
-// RetryOptions are the options of [RetryOptions].
+// RetryOptions are the options of [Retry].
 type RetryOptions struct {
 	// Attempts is how often a model is called for one step at most, the first call
 	// included. Zero is 3; 1 never calls it again, and lets the guard work as a plugin.
@@ -78,19 +78,19 @@ func (o RetryOptions) Guard() callbacks.Guard {
 		return callbacks.Guard{Name: retryName, Err: err}
 	}
 	if o.Attempts == 0 {
-		o.Attempts = DefaultAttempts
+		o.Attempts = defaultAttempts
 	}
 	if o.Delay == 0 {
-		o.Delay = DefaultRetryDelay
+		o.Delay = defaultRetryDelay
 	}
 	if o.MaxDelay == 0 {
-		o.MaxDelay = DefaultMaxDelay
+		o.MaxDelay = defaultMaxDelay
 	}
 	if o.Transient == nil {
 		o.Transient = Transient
 	}
 	if o.ToolFailures == 0 {
-		o.ToolFailures = DefaultToolFailures
+		o.ToolFailures = defaultToolFailures
 	}
 	f := &toolFailures{most: o.ToolFailures, key: callbacks.NewPlaceKey(newFailures)}
 	g := callbacks.Guard{

@@ -30,7 +30,7 @@ type RouteTurn struct {
 	TargetPassed bool
 }
 
-// RouteOptions are the options of [RouteOptions]. Cheap or Fallback is required.
+// RouteOptions are the options of [Route]. Cheap or Fallback is required.
 type RouteOptions struct {
 	// Cheap is the model for the turns that UseCheap chooses. Nil leaves all turns to the
 	// agent's own model.

@@ -169,7 +169,7 @@ func TestRoutePaysEachModelItsPrice(t *testing.T) {
 			require.NoError(t, out.err)
 			require.Equal(t, []string{tc.answer}, texts(out.events))
 			got := map[string]string{}
-			for _, line := range guards.Spent(callbackstest.InRun(t, out.run)) {
+			for _, line := range guards.Records(callbackstest.InRun(t, out.run)).Spent() {
 				got[line.What] = line.Charged.String()
 			}
 			for what, charged := range tc.want {

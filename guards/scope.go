@@ -27,7 +27,7 @@ import (
 // maxNamedValues is how many assigned values a refusal names.
 const maxNamedValues = 10
 
-// ScopeOptions are the options of [ScopeOptions].
+// ScopeOptions are the options of [Scope].
 type ScopeOptions struct {
 	// Arg is the argument that is limited. Required. Keys that differ from it in case
 	// alone are limited too: encoding/json takes them for the same.

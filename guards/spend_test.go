@@ -169,7 +169,7 @@ func TestSpendSettles(t *testing.T) {
 			b, err := l.Balance(t.Context(), "task")
 			require.NoError(t, err)
 			require.Zero(t, b.Reserved, "settled")
-			lines := guards.Spent(callbackstest.InRun(t, out.run))
+			lines := guards.Records(callbackstest.InRun(t, out.run)).Spent()
 			require.Len(t, lines, 1)
 			switch tc.charged {
 			case "all":
@@ -272,7 +272,7 @@ func TestSpendWithoutItsLedger(t *testing.T) {
 			ctx, run := callbacks.Start(t.Context())
 			defer run.Close()
 			var refusal *callbacks.Refusal
-			require.ErrorAs(t, guards.SpendDo(ctx, o, "embed", 1, func() error { return nil }), &refusal)
+			require.ErrorAs(t, o.Do(ctx, "embed", 1, func() error { return nil }), &refusal)
 			require.Equal(t, codes.LedgerFailed, refusal.Code)
 		})
 	}
@@ -285,7 +285,7 @@ func TestSpendAfterTheEndOfACall(t *testing.T) {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
 	ran := false
-	err := guards.SpendDo(ctx, sliced(t, memory(t), "1"), "embed", 1, func() error { ran = true; return nil })
+	err := sliced(t, memory(t), "1").Do(ctx, "embed", 1, func() error { ran = true; return nil })
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, callbacks.ErrStopped)
 	require.False(t, ran)
@@ -309,12 +309,12 @@ func TestSpendToolsAndAnythingElse(t *testing.T) {
 	defer run.Close()
 	ran := 0
 	f := func() error { ran++; return nil }
-	require.NoError(t, guards.SpendDo(ctx, o, "embed", usd(t, "0.20"), f))
-	err = guards.SpendDo(ctx, o, "embed", usd(t, "0.20"), f)
+	require.NoError(t, o.Do(ctx, "embed", usd(t, "0.20"), f))
+	err = o.Do(ctx, "embed", usd(t, "0.20"), f)
 	require.ErrorIs(t, err, callbacks.ErrStopped)
 	require.ErrorIs(t, err, ledger.ErrBudgetExceeded)
 	require.Equal(t, 1, ran)
-	require.Error(t, guards.SpendDo(t.Context(), o, "embed", 1, f), "no Run")
+	require.Error(t, o.Do(t.Context(), "embed", 1, f), "no Run")
 }
 
 // A streaming tool is paid for like any other: once for each call, whatever becomes of
@@ -340,7 +340,7 @@ func TestSpendStreamingTools(t *testing.T) {
 			require.ErrorIs(t, out.run.Outcome().Err, ledger.ErrBudgetExceeded)
 			require.Equal(t, []guards.SpendLine{{
 				Agent: "a", What: "search", Calls: 2, Refused: 1, Estimated: usd(t, "0.30"), Reserved: usd(t, "0.20"), Charged: usd(t, "0.20"),
-			}}, guards.Spent(callbackstest.InRun(t, out.run)))
+			}}, guards.Records(callbackstest.InRun(t, out.run)).Spent())
 			b, err := l.Balance(t.Context(), "task")
 			require.NoError(t, err)
 			require.Equal(t, usd(t, "0.20"), b.Spent)
@@ -408,7 +408,7 @@ func TestSpendMatrix(t *testing.T) {
 		Refused: func(c callbackstest.Cell) bool { return c.Form == callbackstest.FormPlugin },
 		Check: func(t *testing.T, tr *callbackstest.Trial) {
 			require.NoError(t, tr.Err)
-			lines := guards.Spent(callbackstest.InRun(t, tr.Run))
+			lines := guards.Records(callbackstest.InRun(t, tr.Run)).Spent()
 			require.Len(t, lines, 1)
 			require.Equal(t, 2, lines[0].Calls)
 			require.Equal(t, ledger.NanoOf(30*1_000_000+10*2_000_000), lines[0].Charged, "usage is read once, from the newest")

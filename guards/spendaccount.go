@@ -35,7 +35,7 @@ type runAccount struct {
 	news             chan struct{}
 }
 
-// runAccountsKey holds the accounts of one Run: a guard and [SpendDo] that have the same
+// runAccountsKey holds the accounts of one Run: a guard and [SpendOptions.Do] that have the same
 // options draw on the same one.
 var runAccountsKey = callbacks.NewKey(func() *runAccounts { return &runAccounts{at: make(map[accountKey]*runAccount)} })
 

@@ -29,8 +29,8 @@ func TestSpendDoSetsNoSliceAsideAgain(t *testing.T) {
 	out := playIn(ctx, t, run, list[0], nil, false)
 	require.NoError(t, out.err)
 	require.EqualValues(t, 1, models["a"].calls.Load())
-	require.NoError(t, guards.SpendDo(ctx, o, "embed", usd(t, "0.30"), noWork))
-	require.NoError(t, guards.SpendDo(ctx, o, "embed", usd(t, "0.30"), noWork), "0.40 is left, and none of it set aside")
+	require.NoError(t, o.Do(ctx, "embed", usd(t, "0.30"), noWork))
+	require.NoError(t, o.Do(ctx, "embed", usd(t, "0.30"), noWork), "0.40 is left, and none of it set aside")
 	b, err := l.Balance(t.Context(), "task")
 	require.NoError(t, err)
 	require.Zero(t, b.Allocated)
@@ -43,8 +43,8 @@ func TestSpendDoBeforeTheAgents(t *testing.T) {
 	list, models := team(t, o, "a")
 	ctx, run := callbacks.Start(t.Context())
 	defer run.Close()
-	require.NoError(t, guards.SpendDo(ctx, o, "embed", usd(t, "0.60"), noWork))
-	require.ErrorIs(t, guards.SpendDo(ctx, o, "embed", usd(t, "0.10"), noWork), ledger.ErrBudgetExceeded)
+	require.NoError(t, o.Do(ctx, "embed", usd(t, "0.60"), noWork))
+	require.ErrorIs(t, o.Do(ctx, "embed", usd(t, "0.10"), noWork), ledger.ErrBudgetExceeded)
 	out := playIn(ctx, t, run, list[0], nil, false)
 	require.NoError(t, out.err)
 	require.EqualValues(t, 1, models["a"].calls.Load())
@@ -65,7 +65,7 @@ func TestSpendDoWaitsForModelCalls(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		require.NoError(t, guards.SpendDo(ctx, o, "embed", usd(t, "0.10"), noWork))
+		require.NoError(t, o.Do(ctx, "embed", usd(t, "0.10"), noWork))
 		require.Equal(t, time.Second, time.Since(start))
 		require.NoError(t, <-done)
 	})
@@ -82,7 +82,7 @@ func TestSpendDoAsksOnce(t *testing.T) {
 			ctx, run := callbacks.Start(t.Context())
 			defer run.Close()
 			for range 3 {
-				err := guards.SpendDo(ctx, o, "embed", usd(t, "0.20"), noWork)
+				err := o.Do(ctx, "embed", usd(t, "0.20"), noWork)
 				require.Equal(t, approved, err == nil)
 			}
 			require.Equal(t, 1, asked)
@@ -95,9 +95,9 @@ func TestSpendDoWithOtherLimits(t *testing.T) {
 	o := sliced(t, memory(t), "0.35")
 	ctx, run := callbacks.Start(t.Context())
 	defer run.Close()
-	require.NoError(t, guards.SpendDo(ctx, o, "embed", usd(t, "0.10"), noWork))
+	require.NoError(t, o.Do(ctx, "embed", usd(t, "0.10"), noWork))
 	o.Limits.Hard = usd(t, "100")
-	require.ErrorIs(t, guards.SpendDo(ctx, o, "embed", usd(t, "0.10"), noWork), ledger.ErrConflict)
+	require.ErrorIs(t, o.Do(ctx, "embed", usd(t, "0.10"), noWork), ledger.ErrConflict)
 }
 
 // valueLedger can't be compared.
@@ -110,5 +110,5 @@ func TestSpendDoWithALedgerThatCannotBeCompared(t *testing.T) {
 	o := sliced(t, valueLedger{Ledger: memory(t)}, "0.35")
 	ctx, run := callbacks.Start(t.Context())
 	defer run.Close()
-	require.NoError(t, guards.SpendDo(ctx, o, "embed", usd(t, "0.10"), noWork))
+	require.NoError(t, o.Do(ctx, "embed", usd(t, "0.10"), noWork))
 }

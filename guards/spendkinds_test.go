@@ -92,7 +92,7 @@ func pay(t *testing.T, m model.LLM, o guards.SpendOptions, req *model.LLMRequest
 	for _, err := range g.WrapModel(m, nil).GenerateContent(ctx, req, false) {
 		failure = errors.Join(failure, err)
 	}
-	lines := guards.Spent(ctx)
+	lines := guards.Records(ctx).Spent()
 	require.Len(t, lines, 1)
 	b, err := l.Balance(t.Context(), "task")
 	if err != nil {
@@ -412,12 +412,12 @@ func TestSpendKindRefusalIsRetried(t *testing.T) {
 	out := play(t, a)
 	require.NoError(t, out.err)
 	ctx := callbackstest.InRun(t, out.run)
-	refusal, denied := guards.SpendRefused(ctx)
+	refusal, denied := guards.Records(ctx).SpendRefused()
 	require.Equal(t, codes.BudgetExhausted, refusal.Code)
 	require.Equal(t, "task_budget_exceeded", denied.Code)
 	require.False(t, denied.Retryable())
 	require.Positive(t, denied.Missing())
-	require.Equal(t, 1, guards.Spent(ctx)[0].Refused, "one refusal, no retries")
+	require.Equal(t, 1, guards.Records(ctx).Spent()[0].Refused, "one refusal, no retries")
 	require.Zero(t, inner.calls.Load())
 	require.NotContains(t, fmt.Sprint(responses(out.events)), "account", "a model reads no figures")
 }

@@ -90,7 +90,7 @@ func noteRefused(ctx context.Context, r *callbacks.Refusal) {
 
 // Spent returns what ctx's Run has cost so far, by agent and by model or tool, in the
 // order they first came.
-func Spent(ctx context.Context) []SpendLine { return spendBooksKey.Of(ctx).list() }
+func (r RunRecords) Spent() []SpendLine { return spendBooksKey.In(r.run).list() }
 
 func (b *spendBooks) list() []SpendLine {
 	b.mu.Lock()
@@ -106,8 +106,8 @@ func (b *spendBooks) list() []SpendLine {
 // no: which account, and how much more it would have needed. Both are nil where nothing
 // was refused; denied alone is nil where it was for another reason, a model without a
 // price say.
-func SpendRefused(ctx context.Context) (refusal *callbacks.Refusal, denied *ledger.DeniedError) {
-	b := spendBooksKey.Of(ctx)
+func (r RunRecords) SpendRefused() (refusal *callbacks.Refusal, denied *ledger.DeniedError) {
+	b := spendBooksKey.In(r.run)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.refused, b.denied

@@ -96,7 +96,7 @@ func TestSpendSliceIsALimitOverAllTurns(t *testing.T) {
 	out := play(t, root)
 	require.NoError(t, out.err)
 	require.EqualValues(t, 2, models["a"].calls.Load())
-	refusal, denied := guards.SpendRefused(callbackstest.InRun(t, out.run))
+	refusal, denied := guards.Records(callbackstest.InRun(t, out.run)).SpendRefused()
 	require.Equal(t, codes.BudgetExhausted, refusal.Code)
 	require.Equal(t, ledger.AccountID("task/a.3"), denied.Account)
 	require.Positive(t, denied.Missing())

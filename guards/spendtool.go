@@ -119,21 +119,21 @@ func (s *spend) pay(ctx context.Context, at callbacks.Place, what string, most l
 	return f()
 }
 
-// SpendDo lets anything else that bills, an embedding or a search, draw on the account
+// Do lets anything else that bills, an embedding or a search, draw on the account
 // of ctx's Run: it reserves most, runs f and charges most. The options must be those of
 // the guard that the Run's agents have. It returns the refusal where the money is not
 // there, and f is not run.
-func SpendDo(ctx context.Context, o SpendOptions, name string, most ledger.Nano, f func() error) error {
+func (o SpendOptions) Do(ctx context.Context, name string, most ledger.Nano, f func() error) error {
 	s, err := newSpend(o)
 	if err != nil {
 		return err
 	}
 	run := callbacks.RunOf(ctx)
 	if run == nil {
-		return errors.New("guards: SpendDo: no Run: start one with callbacks.Start")
+		return errors.New("guards: SpendOptions.Do: no Run: start one with callbacks.Start")
 	}
 	if name == "" || most < 0 {
-		return fmt.Errorf("guards: SpendDo: %q for %s", name, most)
+		return fmt.Errorf("guards: SpendOptions.Do: %q for %s", name, most)
 	}
 	id := s.o.Account(run)
 	s.o.Account = func(*callbacks.Run) ledger.AccountID { return id }

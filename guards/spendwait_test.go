@@ -184,7 +184,7 @@ func TestSpendGoesOnWhileAPersonDecides(t *testing.T) {
 		underWay, started := make(chan struct{}), make(chan error, 3)
 		price := usd(t, "0.30")
 		do := func(ctx context.Context, f func() error) {
-			go func() { started <- guards.SpendDo(ctx, o, "embed", price, f) }()
+			go func() { started <- o.Do(ctx, "embed", price, f) }()
 			synctest.Wait()
 		}
 		do(ctx, func() error { <-underWay; return nil })

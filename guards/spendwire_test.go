@@ -149,7 +149,7 @@ func TestSpendChargesSiblingsOfAFailedCall(t *testing.T) {
 				out := playWith(t, root, nil, streaming)
 				b := balance(t, l)
 				require.Zero(t, b.Reserved)
-				lines := guards.Spent(callbackstest.InRun(t, out.run))
+				lines := guards.Records(callbackstest.InRun(t, out.run)).Spent()
 				require.Len(t, lines, agents)
 				charged := 0
 				for _, line := range lines {
@@ -448,7 +448,7 @@ func TestSpendReleasesByTheStatusOfThisRequest(t *testing.T) {
 				for _, err := range m.GenerateContent(ctx, prompt("x"), way.streaming) {
 					failure = errors.Join(failure, err)
 				}
-				lines := guards.Spent(ctx)
+				lines := guards.Records(ctx).Spent()
 				run.Close()
 				require.Error(t, failure)
 				b := balance(t, l)

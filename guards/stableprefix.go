@@ -40,17 +40,17 @@ type PrefixChange struct {
 	Before, After string
 }
 
-// StablePrefixOptions are the options of [StablePrefixOptions].
+// StablePrefixOptions are the options of [StablePrefix].
 type StablePrefixOptions struct {
 	// OnChange is told of each change, in the agent's own goroutine. Nil tells nobody, but
-	// [PrefixChanges] and the journal.
+	// [RunRecords.PrefixChanges] and the journal.
 	OnChange func(context.Context, PrefixChange)
 }
 
 // StablePrefix reports when an agent's instruction or tool declarations change inside a
 // run: a clock in the instruction, a map written in another order. Providers keep what
 // comes first in a prompt and charge a fraction for it as long as it stays the same to the
-// byte. [PrefixChanges] has the changes, and the journal a line for each.
+// byte. [RunRecords.PrefixChanges] has the changes, and the journal a line for each.
 //
 // It only looks, and sees what the guards before it made of a request: put it last. A
 // landing that takes the tools away is reported too. Each agent is compared with itself
@@ -81,7 +81,7 @@ func (o StablePrefixOptions) Guard() callbacks.Guard {
 }
 
 // PrefixChanges returns the changes that [StablePrefix] saw in ctx's Run so far.
-func PrefixChanges(ctx context.Context) []PrefixChange { return prefixChangesKey.Of(ctx).list() }
+func (r RunRecords) PrefixChanges() []PrefixChange { return prefixChangesKey.In(r.run).list() }
 
 var (
 	prefixChangesKey = callbacks.NewKey(func() *records[PrefixChange] { return &records[PrefixChange]{} })

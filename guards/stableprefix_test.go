@@ -74,7 +74,7 @@ func TestStablePrefixMatrix(t *testing.T) {
 				},
 				Check: func(t *testing.T, tr *callbackstest.Trial) {
 					require.NoError(t, tr.Err)
-					got := guards.PrefixChanges(callbackstest.InRun(t, tr.Run))
+					got := guards.Records(callbackstest.InRun(t, tr.Run)).PrefixChanges()
 					require.Equal(t, told, got)
 					for i := range got {
 						require.Equal(t, "guarded", got[i].Agent)

@@ -4,7 +4,6 @@
 package guards
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"strings"
@@ -28,8 +27,8 @@ type stash struct {
 
 // Stashed returns what [Stash] kept in ctx's Run: by name, without the "data_".
 // The maps are the caller's; what hangs below must not be changed.
-func Stashed(ctx context.Context) map[string]map[string]any {
-	s := stashKey.Of(ctx)
+func (r RunRecords) Stashed() map[string]map[string]any {
+	s := stashKey.In(r.run)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make(map[string]map[string]any, len(s.data))

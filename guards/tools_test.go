@@ -204,7 +204,7 @@ func TestStashKeepsGoodResultsOnly(t *testing.T) {
 			require.NoError(t, tr.Err)
 			want := map[string]any{"n": 1.0, "error": "", "deep": map[string]any{"k": "v"}}
 			ctx := callbackstest.InRun(t, tr.Run)
-			require.Equal(t, map[string]map[string]any{"registry": want}, guards.Stashed(ctx))
+			require.Equal(t, map[string]map[string]any{"registry": want}, guards.Records(ctx).Stashed())
 			if tr.Topology != callbackstest.TopologyAgentTool { // ADK forwards no state out of an agent tool
 				require.Equal(t, want, tr.State["data_registry"])
 			}

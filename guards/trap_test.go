@@ -123,7 +123,7 @@ func TestTrap10ContainKeepsTheSiblings(t *testing.T) {
 			require.NoError(t, err)
 			events, r := run(t, seq, agent.StreamingModeNone)
 			require.Equal(t, []string{"answer", "report"}, texts(events))
-			gaps := guards.Gaps(callbackstest.InRun(t, r))
+			gaps := guards.Records(callbackstest.InRun(t, r)).Gaps()
 			require.Len(t, gaps, 1)
 			require.Equal(t, "bad", gaps[0].Agent)
 		})
@@ -168,7 +168,7 @@ func TestTrap17ForgedStateIsNotStashed(t *testing.T) {
 	for _, err := range r.Run(ctx, "u", "s", genai.NewContentFromText("question", genai.RoleUser), agent.RunConfig{}) {
 		require.NoError(t, err)
 	}
-	require.Equal(t, map[string]map[string]any{"registry": {"status": "in liquidation"}}, guards.Stashed(ctx))
+	require.Equal(t, map[string]map[string]any{"registry": {"status": "in liquidation"}}, guards.Records(ctx).Stashed())
 }
 
 // P58 and P59: ADK bounds neither a model that always calls a tool nor one that only

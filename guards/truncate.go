@@ -16,8 +16,8 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 )
 
-// DefaultResultCharacters is how long a result may be under [Truncate].
-const DefaultResultCharacters = 4000
+// defaultResultCharacters is how long a result may be under [Truncate].
+const defaultResultCharacters = 4000
 
 // minResultCharacters leaves room for the words that say what is missing.
 const minResultCharacters = 200
@@ -25,7 +25,7 @@ const minResultCharacters = 200
 // TruncatedKey is the key under which a shortened result says what was left out.
 const TruncatedKey = "truncated"
 
-// TruncateOptions are the options of [TruncateOptions].
+// TruncateOptions are the options of [Truncate].
 type TruncateOptions struct {
 	// Characters is how long a result may be, written as JSON. Zero means 4,000; less
 	// than 200 otherwise is an error.
@@ -53,7 +53,7 @@ func Truncate() callbacks.Guard { return TruncateOptions{}.Guard() }
 func (o TruncateOptions) Guard() callbacks.Guard {
 	g := callbacks.Guard{Name: "truncate"}
 	if o.Characters == 0 {
-		o.Characters = DefaultResultCharacters
+		o.Characters = defaultResultCharacters
 	}
 	if o.Characters < minResultCharacters {
 		g.Err = fmt.Errorf("guards: Truncate: %d characters, at least %d are needed", o.Characters, minResultCharacters)

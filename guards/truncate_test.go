@@ -192,10 +192,10 @@ func TestTruncateMatrix(t *testing.T) {
 					require.NoError(t, tr.Err)
 					turn := tr.Model.Requests()[1].Contents
 					res := turn[len(turn)-1].Parts[0].FunctionResponse.Response
-					require.LessOrEqual(t, characters(t, res), guards.DefaultResultCharacters)
-					require.Greater(t, characters(t, res), guards.DefaultResultCharacters-50)
+					require.LessOrEqual(t, characters(t, res), 4000)
+					require.Greater(t, characters(t, res), 4000-50)
 					require.Contains(t, res["result"], "more characters]")
-					require.Equal(t, long, guards.Stashed(callbackstest.InRun(t, tr.Run))["up"]["result"], "the whole was stashed before")
+					require.Equal(t, long, guards.Records(callbackstest.InRun(t, tr.Run)).Stashed()["up"]["result"], "the whole was stashed before")
 				},
 			}.Run(t)
 		})
@@ -221,7 +221,7 @@ func TestTruncateKeepsTheWholeAsAnArtifact(t *testing.T) {
 		events = append(events, ev)
 	}
 	res := responses(events)[0]
-	require.LessOrEqual(t, characters(t, res), guards.DefaultResultCharacters)
+	require.LessOrEqual(t, characters(t, res), 4000)
 	require.Equal(t, true, res["whole"])
 	got, err := cfg.ArtifactService.Load(t.Context(), &artifact.LoadRequest{AppName: "test", UserID: "u", SessionID: "s", FileName: res["_whole"].(string)})
 	require.NoError(t, err)
@@ -232,7 +232,7 @@ func TestTruncateKeepsTheWholeAsAnArtifact(t *testing.T) {
 	// Without a place for artifacts the result is only cut.
 	got2 := callbackstest.AfterTool(t, guards.TruncateOptions{Keep: true}.Guard(), callbackstest.Tool("lookup"), nil, map[string]any{"result": long}, nil)
 	require.NotContains(t, got2, "_whole")
-	require.LessOrEqual(t, characters(t, got2), guards.DefaultResultCharacters)
+	require.LessOrEqual(t, characters(t, got2), 4000)
 }
 
 func TestTruncateNonsense(t *testing.T) {

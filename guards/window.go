@@ -20,12 +20,12 @@ import (
 
 // Defaults of [WindowOptions].
 const (
-	DefaultWindowTrigger = 0.8
-	DefaultWindowTarget  = 0.5
-	DefaultSummaryTokens = 1024
+	defaultWindowTrigger = 0.8
+	defaultWindowTarget  = 0.5
+	defaultSummaryTokens = 1024
 )
 
-// WindowOptions are the options of [WindowOptions]. Turns or Tokens is required.
+// WindowOptions are the options of [Window]. Turns or Tokens is required.
 type WindowOptions struct {
 	// Turns is how many turns of history a request has at most. A turn is one answer of a
 	// model with the results of its calls, or one message of anybody else. Zero is no limit.
@@ -77,15 +77,15 @@ func (o WindowOptions) Guard() callbacks.Guard {
 		return callbacks.Guard{Name: windowName, Err: err}
 	}
 	if o.Trigger == 0 {
-		o.Trigger = DefaultWindowTrigger
+		o.Trigger = defaultWindowTrigger
 	}
 	if o.Target == 0 {
-		if o.Target = DefaultWindowTarget; o.Target >= o.Trigger {
+		if o.Target = defaultWindowTarget; o.Target >= o.Trigger {
 			o.Target = o.Trigger / 2
 		}
 	}
 	if o.SummaryTokens == 0 {
-		o.SummaryTokens = DefaultSummaryTokens
+		o.SummaryTokens = defaultSummaryTokens
 	}
 	w := &window{o: o, key: callbacks.NewPlaceKey(func() *windowAt { return &windowAt{} }).Lasting()}
 	g := callbacks.Guard{
@@ -114,7 +114,7 @@ func (o WindowOptions) check() error {
 		return errNoLimit("Window", "Turns or Tokens")
 	case o.Trigger < 0 || o.Trigger > 1 || o.Target < 0 || o.Target > 1:
 		return fmt.Errorf("guards: Window: Trigger is %v and Target %v, both must be from 0 to 1", o.Trigger, o.Target)
-	case o.Trigger > 0 && o.Target >= o.Trigger || o.Trigger == 0 && o.Target >= DefaultWindowTrigger:
+	case o.Trigger > 0 && o.Target >= o.Trigger || o.Trigger == 0 && o.Target >= defaultWindowTrigger:
 		return fmt.Errorf("guards: Window: Target is %v, it must be below Trigger: a cut would be due again at once", o.Target)
 	}
 	return nil

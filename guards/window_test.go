@@ -447,7 +447,7 @@ func TestWindowSummary(t *testing.T) {
 		spend := guards.Spend(guards.SpendOptions{Ledger: memory(t), Limits: ledger.Limits{Hard: usd(t, "1")}, Prices: scriptedPrices(t)})
 		m, out := windowed(t, s, spend)
 		require.NoError(t, out.err)
-		lines := guards.Spent(callbackstest.InRun(t, out.run))
+		lines := guards.Records(callbackstest.InRun(t, out.run)).Spent()
 		require.Len(t, lines, 1)
 		require.Equal(t, m.Calls()+s.Calls(), lines[0].Calls)
 	})

@@ -21,7 +21,7 @@ const maxCause = 300
 // its model: the report then lacks what that agent was there for.
 func tellFailed(ctx context.Context) error {
 	var failed []guards.Gap
-	failed = append(failed, guards.Gaps(ctx)...)
+	failed = append(failed, guards.Records(ctx).Gaps()...)
 	failed = append(failed, unanswered(ctx)...)
 	if len(failed) == 0 {
 		return nil

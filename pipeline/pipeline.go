@@ -234,7 +234,7 @@ func (p *Pipeline) outcome(ctx context.Context, run *callbacks.Run) (*Outcome, e
 		return nil, fmt.Errorf("pipeline: %w", err)
 	}
 	result := run.Outcome()
-	_, denied := guards.SpendRefused(ctx)
+	_, denied := guards.Records(ctx).SpendRefused()
 	if result.Status == callbacks.StatusInterrupted || errors.Is(ctx.Err(), context.Canceled) {
 		return nil, context.Canceled
 	}
@@ -249,6 +249,6 @@ func (p *Pipeline) outcome(ctx context.Context, run *callbacks.Run) (*Outcome, e
 	}
 	rec := agents.RecordOf(ctx)
 	return &Outcome{
-		Report: rep, Result: result, Findings: rec.Findings, Drafted: rec.Draft != "", Approved: rec.Approved, Spent: guards.Spent(ctx), Denied: denied, Stats: statsOf(ctx), Session: run.ID(),
+		Report: rep, Result: result, Findings: rec.Findings, Drafted: rec.Draft != "", Approved: rec.Approved, Spent: guards.Records(ctx).Spent(), Denied: denied, Stats: statsOf(ctx), Session: run.ID(),
 	}, nil
 }

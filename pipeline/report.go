@@ -103,7 +103,7 @@ func (p *Pipeline) gaps(ctx context.Context, rec agents.Record, result callbacks
 		}
 		add(text.Get(lang, text.GapStatus, status))
 	}
-	for _, g := range guards.Gaps(ctx) {
+	for _, g := range guards.Records(ctx).Gaps() {
 		add(text.Get(lang, text.GapBranch, g.Agent))
 	}
 	for _, name := range agents.Researchers() {

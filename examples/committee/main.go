@@ -165,12 +165,12 @@ func ask(ctx context.Context, m model.LLM, spend callbacks.Guard, oneByOne bool)
 		}
 	}
 	for _, s := range c.SubAgents {
-		for _, line := range guards.Spent(ctx) {
+		for _, line := range guards.Records(ctx).Spent() {
 			if line.Agent == s.Name {
 				s.Spent = line
 			}
 		}
-		for _, g := range guards.Gaps(ctx) {
+		for _, g := range guards.Records(ctx).Gaps() {
 			if g.Agent == s.Name {
 				s.Gap = cmp.Or(errors.Unwrap(g.Err), g.Err).Error() // the cause, which no model reads
 			}

@@ -49,7 +49,7 @@ func remember(file, question string) {
 		check(err)
 	}
 	sent := model.Requests()[0].Contents
-	fmt.Printf("%d messages, from %q to %q; prompt changes: %d\n", len(sent), sent[0].Parts[0].Text, sent[len(sent)-1].Parts[0].Text, len(guards.PrefixChanges(ctx)))
+	fmt.Printf("%d messages, from %q to %q; prompt changes: %d\n", len(sent), sent[0].Parts[0].Text, sent[len(sent)-1].Parts[0].Text, len(guards.Records(ctx).PrefixChanges()))
 }
 
 func check(err error) {

@@ -56,5 +56,5 @@ func run(journal io.Writer) {
 		}
 	}
 	fmt.Println("the model read:", m.Requests()[0].Contents[0].Parts[0].Text)
-	fmt.Println("stashed:", guards.Stashed(ctx))
+	fmt.Println("stashed:", guards.Records(ctx).Stashed())
 }

@@ -106,13 +106,13 @@ func (c *conversation) ask(ctx context.Context, question, shows string) callback
 	}
 	var calls []string
 	var sum guards.SpendLine
-	for _, l := range guards.Spent(ctx) {
+	for _, l := range guards.Records(ctx).Spent() {
 		calls = append(calls, fmt.Sprintf("%d %s", l.Calls, l.What))
 		sum.TokensIn, sum.TokensCached = sum.TokensIn+l.TokensIn, sum.TokensCached+l.TokensCached
 		sum.TokensOut, sum.Charged = sum.TokensOut+l.TokensOut, sum.Charged+l.Charged
 	}
 	fmt.Fprintf(c.table, "%s\t%s\t%d\t%d\t%d\t%d\t%v\t%s\n", question, strings.Join(calls, ", "),
-		sum.TokensIn, sum.TokensCached, sum.TokensOut, len(guards.PrefixChanges(ctx)), sum.Charged, end.Status)
+		sum.TokensIn, sum.TokensCached, sum.TokensOut, len(guards.Records(ctx).PrefixChanges()), sum.Charged, end.Status)
 	return end.Status
 }
 

@@ -49,7 +49,7 @@ func main() {
 			break // the outcome says why
 		}
 	}
-	for _, s := range guards.Spent(ctx) {
+	for _, s := range guards.Records(ctx).Spent() {
 		fmt.Printf("%s on %s: %d calls charged %v, %d refused\n", s.Agent, s.What, s.Calls, s.Charged, s.Refused)
 	}
 	fmt.Println("status:", run.Outcome().Status)

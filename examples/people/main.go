@@ -47,7 +47,7 @@ func buy(in io.Reader, out io.Writer) {
 	for _, err := range run.Events(r.Run(ctx, "user", "session", genai.NewContentFromText("Pay them.", genai.RoleUser), agent.RunConfig{})) {
 		fail(err)
 	}
-	for _, d := range guards.Decisions(ctx) {
+	for _, d := range guards.Records(ctx).Decisions() {
 		fmt.Fprintln(out, d.By, d.Outcome)
 	}
 }

@@ -58,7 +58,7 @@ func (t *Telemetry) watchRun(ctx context.Context) {
 		run.OnClose(func() {
 			ctx := run.Context(context.Background())
 			t.runs.Add(ctx, 1, metric.WithAttributes(keyStatus.String(string(run.Outcome().Status))))
-			for _, l := range guards.Spent(ctx) {
+			for _, l := range guards.Records(ctx).Spent() {
 				who := metric.WithAttributes(keyAgent.String(l.Agent), keyWhat.String(l.What))
 				t.charged.Add(ctx, usd(l.Charged), who)
 				t.reserved.Add(ctx, usd(l.Reserved), who)

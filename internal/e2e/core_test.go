@@ -22,7 +22,7 @@ import (
 // they share.
 var coreGuards = []string{
 	"doc.go", "lang.go", "options.go", "pattern.go", "nesting.go", "toolkinds.go",
-	"allowtools.go", "args.go", "stash.go", "masker.go", "journal.go", "journallines.go", "journalled.go", "names.go", "lastcall.go", "result.go", "onerequest.go",
+	"allowtools.go", "args.go", "stash.go", "masker.go", "journal.go", "journallines.go", "journalled.go", "names.go", "records.go", "lastcall.go", "result.go", "onerequest.go",
 	"callbudget.go", "budgetaccount.go", "budgetcheck.go", "budgetmodel.go",
 	"redact.go", "redactfields.go", "redactargs.go", "redactevent.go", "redactparts.go", "redactresponse.go", "redactstream.go",
 }
