@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/answer"
+
 	"github.com/gardefou/gardefou/callbacks/codes"
 
 	"github.com/stretchr/testify/require"
@@ -426,7 +428,7 @@ func TestAModelThatReturnsNothing(t *testing.T) {
 	rec := &callbackstest.Recorder{}
 	nothing := silentModel{}
 	out := play(t, build(t, callbacks.New(rec.Guard()), llmagent.Config{Model: nothing}), agent.StreamingModeNone)
-	require.ErrorIs(t, out.err, callbacks.ErrNoAnswer)
+	require.ErrorIs(t, out.err, answer.ErrNone)
 	require.Equal(t, callbacks.OutcomeFailed, rec.Events(callbacks.StepModel)[0].Outcome)
 	require.Equal(t, callbacks.StatusFailed, out.run.Outcome().Status)
 }

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/answer"
+
 	"github.com/gardefou/gardefou/callbacks/codes"
 
 	"google.golang.org/adk/v2/agent"
@@ -149,7 +151,7 @@ func (s *modelStep) after(ctx agent.Context, resp *model.LLMResponse) *model.LLM
 func (s *modelStep) judge(resp *model.LLMResponse) {
 	var fault error
 	if s.ev.Outcome == OutcomeAllowed {
-		fault = CheckAnswer(resp)
+		fault = answer.Check(resp)
 		s.run.answered(s.ev.Place(), resp, fault)
 	}
 	if fault != nil {

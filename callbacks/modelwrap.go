@@ -10,6 +10,8 @@ import (
 	"iter"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/answer"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/platform"
@@ -95,7 +97,7 @@ func (g *guardedModel) hand(ctx context.Context, answers iter.Seq2[*model.LLMRes
 	final := false
 	for resp, err := range answers {
 		if err == nil && resp == nil {
-			err = ErrNoAnswer
+			err = answer.ErrNone
 		}
 		if err != nil {
 			// ADK would go on ranging after an error it recovered from.
@@ -109,7 +111,7 @@ func (g *guardedModel) hand(ctx context.Context, answers iter.Seq2[*model.LLMRes
 		}
 	}
 	if !final {
-		give(nil, ErrNoAnswer)
+		give(nil, answer.ErrNone)
 	}
 }
 

@@ -114,7 +114,7 @@ type Result struct {
 // Outcome returns how the Run stands now; after the run, how it ended: why it was stopped;
 // else the error it ended with; else what [FellShort] said; else why a guard ended the agent
 // that worked last; else that the last model response of an agent was no answer, see
-// [CheckAnswer]; else done.
+// [answer.Check]; else done.
 //
 // A response that is no answer counts wherever the agent stands, as an error does, but for an
 // agent used as a tool, whose caller reads it: the status is StatusFailed, or StatusUnknown

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/answer"
+
 	"github.com/gardefou/gardefou/callbacks/codes"
 
 	"github.com/stretchr/testify/require"
@@ -240,6 +242,6 @@ func TestP57AModelThatYieldsNilIsAnError(t *testing.T) {
 	})
 	l := launch(t, build(t, callbacks.New(allow("a")), llmagent.Config{Model: silent}), agent.StreamingModeNone)
 	require.Len(t, l.errs, 1)
-	require.ErrorIs(t, l.errs[0], callbacks.ErrNoAnswer)
+	require.ErrorIs(t, l.errs[0], answer.ErrNone)
 	documented(t, "doc.go", "a model that panics or yields nothing")
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/answer"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -52,7 +54,7 @@ func TestAResponseThatIsNoAnswerIsAFailureEverywhere(t *testing.T) {
 	said := content(genai.NewPartFromText("half an ans"))
 	for name, tc := range map[string]struct {
 		resp   model.LLMResponse
-		fault  callbacks.AnswerFault // empty: it is an answer
+		fault  answer.Fault // empty: it is an answer
 		status callbacks.Status
 		retry  bool // another attempt, where no chunk was handed out
 		shown  bool // a stream hands a chunk out first
@@ -60,29 +62,29 @@ func TestAResponseThatIsNoAnswerIsAFailureEverywhere(t *testing.T) {
 		"an answer":                      {resp: model.LLMResponse{Content: said, FinishReason: genai.FinishReasonStop}, status: callbacks.StatusDone},
 		"an answer, adapter of no words": {resp: model.LLMResponse{Content: said}, status: callbacks.StatusDone},
 		"an answer, reason hidden":       {resp: model.LLMResponse{Content: said, FinishReason: genai.FinishReasonUnspecified}, status: callbacks.StatusUnknown},
-		"error code SAFETY":              {resp: model.LLMResponse{ErrorCode: "SAFETY"}, fault: callbacks.FaultBlocked, status: callbacks.StatusFailed},
-		"error code RESOURCE_EXHAUSTED":  {resp: model.LLMResponse{ErrorCode: "RESOURCE_EXHAUSTED"}, fault: callbacks.FaultFailed, status: callbacks.StatusFailed, retry: true},
-		"error code made up":             {resp: model.LLMResponse{ErrorCode: "E42"}, fault: callbacks.FaultFailed, status: callbacks.StatusFailed},
-		"error code beside text":         {resp: model.LLMResponse{ErrorCode: "PROHIBITED_CONTENT", Content: said}, fault: callbacks.FaultBlocked, status: callbacks.StatusFailed, shown: true},
-		"no content":                     {resp: model.LLMResponse{}, fault: callbacks.FaultEmpty, status: callbacks.StatusUnknown, retry: true},
-		"no content, STOP":               {resp: model.LLMResponse{FinishReason: genai.FinishReasonStop}, fault: callbacks.FaultEmpty, status: callbacks.StatusFailed, retry: true},
-		"no parts":                       {resp: model.LLMResponse{Content: content(), FinishReason: genai.FinishReasonStop}, fault: callbacks.FaultEmpty, status: callbacks.StatusFailed, retry: true},
-		"no parts, reason hidden":        {resp: model.LLMResponse{Content: content(), FinishReason: genai.FinishReasonUnspecified}, fault: callbacks.FaultEmpty, status: callbacks.StatusUnknown, retry: true},
-		"an empty part":                  {resp: model.LLMResponse{Content: content(&genai.Part{}), FinishReason: genai.FinishReasonStop}, fault: callbacks.FaultEmpty, status: callbacks.StatusFailed, retry: true},
-		"blank text":                     {resp: model.LLMResponse{Content: content(genai.NewPartFromText(" \n")), FinishReason: genai.FinishReasonStop}, fault: callbacks.FaultEmpty, status: callbacks.StatusFailed, retry: true, shown: true},
-		"MAX_TOKENS":                     {resp: model.LLMResponse{Content: said, FinishReason: genai.FinishReasonMaxTokens}, fault: callbacks.FaultCut, status: callbacks.StatusFailed, shown: true},
-		"MAX_TOKENS, no content":         {resp: model.LLMResponse{ErrorCode: "MAX_TOKENS", FinishReason: genai.FinishReasonMaxTokens}, fault: callbacks.FaultCut, status: callbacks.StatusFailed},
-		"SAFETY":                         {resp: model.LLMResponse{Content: said, FinishReason: genai.FinishReasonSafety}, fault: callbacks.FaultBlocked, status: callbacks.StatusFailed, shown: true},
-		"OTHER":                          {resp: model.LLMResponse{Content: said, FinishReason: genai.FinishReasonOther}, fault: callbacks.FaultFailed, status: callbacks.StatusFailed, retry: true, shown: true},
+		"error code SAFETY":              {resp: model.LLMResponse{ErrorCode: "SAFETY"}, fault: answer.Blocked, status: callbacks.StatusFailed},
+		"error code RESOURCE_EXHAUSTED":  {resp: model.LLMResponse{ErrorCode: "RESOURCE_EXHAUSTED"}, fault: answer.Failed, status: callbacks.StatusFailed, retry: true},
+		"error code made up":             {resp: model.LLMResponse{ErrorCode: "E42"}, fault: answer.Failed, status: callbacks.StatusFailed},
+		"error code beside text":         {resp: model.LLMResponse{ErrorCode: "PROHIBITED_CONTENT", Content: said}, fault: answer.Blocked, status: callbacks.StatusFailed, shown: true},
+		"no content":                     {resp: model.LLMResponse{}, fault: answer.Empty, status: callbacks.StatusUnknown, retry: true},
+		"no content, STOP":               {resp: model.LLMResponse{FinishReason: genai.FinishReasonStop}, fault: answer.Empty, status: callbacks.StatusFailed, retry: true},
+		"no parts":                       {resp: model.LLMResponse{Content: content(), FinishReason: genai.FinishReasonStop}, fault: answer.Empty, status: callbacks.StatusFailed, retry: true},
+		"no parts, reason hidden":        {resp: model.LLMResponse{Content: content(), FinishReason: genai.FinishReasonUnspecified}, fault: answer.Empty, status: callbacks.StatusUnknown, retry: true},
+		"an empty part":                  {resp: model.LLMResponse{Content: content(&genai.Part{}), FinishReason: genai.FinishReasonStop}, fault: answer.Empty, status: callbacks.StatusFailed, retry: true},
+		"blank text":                     {resp: model.LLMResponse{Content: content(genai.NewPartFromText(" \n")), FinishReason: genai.FinishReasonStop}, fault: answer.Empty, status: callbacks.StatusFailed, retry: true, shown: true},
+		"MAX_TOKENS":                     {resp: model.LLMResponse{Content: said, FinishReason: genai.FinishReasonMaxTokens}, fault: answer.Cut, status: callbacks.StatusFailed, shown: true},
+		"MAX_TOKENS, no content":         {resp: model.LLMResponse{ErrorCode: "MAX_TOKENS", FinishReason: genai.FinishReasonMaxTokens}, fault: answer.Cut, status: callbacks.StatusFailed},
+		"SAFETY":                         {resp: model.LLMResponse{Content: said, FinishReason: genai.FinishReasonSafety}, fault: answer.Blocked, status: callbacks.StatusFailed, shown: true},
+		"OTHER":                          {resp: model.LLMResponse{Content: said, FinishReason: genai.FinishReasonOther}, fault: answer.Failed, status: callbacks.StatusFailed, retry: true, shown: true},
 	} {
 		for _, streaming := range []bool{false, true} {
 			lost := streaming && tc.shown // a chunk is out: no other attempt, no other model
 			t.Run(fmt.Sprint(name, " streaming=", streaming), func(t *testing.T) {
-				var want *callbacks.AnswerError
-				require.Equal(t, tc.fault != "", errors.As(callbacks.CheckAnswer(&tc.resp), &want))
+				var want *answer.Error
+				require.Equal(t, tc.fault != "", errors.As(answer.Check(&tc.resp), &want))
 				if want != nil {
 					require.Equal(t, want.Fault, tc.fault)
-					require.Equal(t, tc.fault == callbacks.FaultEmpty, errors.Is(want, callbacks.ErrNoAnswer))
+					require.Equal(t, tc.fault == answer.Empty, errors.Is(want, answer.ErrNone))
 				}
 				for _, form := range forms {
 					rec := &callbackstest.Recorder{}
@@ -164,7 +166,7 @@ func TestAResponseThatIsNoAnswerIsAFailureEverywhere(t *testing.T) {
 // Retry and Route, and the run is what comes of the further calls.
 func TestAThoughtIsNoAnswer(t *testing.T) {
 	thought := model.LLMResponse{Content: &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{Text: "hm", Thought: true}}}, FinishReason: genai.FinishReasonStop}
-	require.ErrorIs(t, callbacks.CheckAnswer(&thought), callbacks.ErrNoAnswer)
+	require.ErrorIs(t, answer.Check(&thought), answer.ErrNone)
 
 	m := &oddModel{resp: thought}
 	ctx, run := callbacks.Start(t.Context())

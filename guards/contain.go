@@ -37,7 +37,7 @@ type ContainOptions struct {
 }
 
 // Contain turns the failure of an agent, an error, a panic or a last response of its model
-// that is no answer ([callbacks.CheckAnswer]), into a recorded gap: under ADK's parallel agent
+// that is no answer ([answer.Check]), into a recorded gap: under ADK's parallel agent
 // an error would cancel the siblings. What the siblings and
 // followers do goes on; [RunRecords.Gaps] and the observers tell what is missing.
 //
@@ -102,5 +102,5 @@ func (c *containedAgent) attempt(ctx agent.InvocationContext, yield func(*sessio
 			return nil
 		}
 	}
-	return callbacks.TakeNoAnswer(ctx, c.Name())
+	return callbacks.RunOf(ctx).TakeNoAnswer(ctx, c.Name())
 }

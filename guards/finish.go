@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gardefou/gardefou/callbacks/answer"
+
 	"github.com/gardefou/gardefou/callbacks/codes"
 
 	"google.golang.org/genai"
@@ -223,7 +225,7 @@ func (m *finishModel) GenerateContent(ctx context.Context, req *model.LLMRequest
 // isProse reports whether a final answer calls nothing. One that was blocked or cut is a
 // failure of another kind; an empty one is worth the reminder.
 func isProse(resp *model.LLMResponse, err error) bool {
-	if fault := callbacks.CheckAnswer(resp); err != nil || resp == nil || resp.Partial || fault != nil && !errors.Is(fault, callbacks.ErrNoAnswer) {
+	if fault := answer.Check(resp); err != nil || resp == nil || resp.Partial || fault != nil && !errors.Is(fault, answer.ErrNone) {
 		return false
 	}
 	return resp.Content == nil || !slices.ContainsFunc(resp.Content.Parts, func(p *genai.Part) bool { return p != nil && p.FunctionCall != nil })

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/callbacks/answer"
 )
 
 // Defaults of [RetryOptions].
@@ -54,7 +55,7 @@ type RetryOptions struct {
 //
 // A model call is made again where [Transient] says so and no chunk of its answer was
 // handed out, whether it failed with an error or with a response that is no answer
-// ([callbacks.CheckAnswer]); Retry waits longer each time, or as long as the provider asks, and stops
+// ([answer.Check]); Retry waits longer each time, or as long as the provider asks, and stops
 // waiting with the context. Every attempt passes the guards after this one, which count
 // and pay for each: put it before [CallBudget] and [Spend].
 //
@@ -143,17 +144,17 @@ type noAnswer struct {
 func (e *noAnswer) Unwrap() error { return e.error }
 
 // deliver hands on what an attempt yields. It reports whether anything was handed on that
-// a reader would miss, and the attempt's error: nothing at all is [callbacks.ErrNoAnswer],
-// and a whole response that is no answer is what [callbacks.CheckAnswer] says. Chunks that
+// a reader would miss, and the attempt's error: nothing at all is [answer.ErrNone],
+// and a whole response that is no answer is what [answer.Check] says. Chunks that
 // hold nothing wait for one that does, so that such a response can be thrown away.
-func deliver(answer iter.Seq2[*model.LLMResponse, error], give func(*model.LLMResponse) bool) (began bool, err error) {
+func deliver(responses iter.Seq2[*model.LLMResponse, error], give func(*model.LLMResponse) bool) (began bool, err error) {
 	var held []*model.LLMResponse
-	for resp, err := range answer {
+	for resp, err := range responses {
 		if err != nil {
 			return began, err
 		}
 		held = append(held, resp)
-		if fault := callbacks.CheckAnswer(resp); fault != nil {
+		if fault := answer.Check(resp); fault != nil {
 			return began, &noAnswer{fault, held}
 		}
 		if resp != nil && resp.Partial && !began && empty(resp.Content) {
@@ -168,7 +169,7 @@ func deliver(answer iter.Seq2[*model.LLMResponse, error], give func(*model.LLMRe
 		held = nil
 	}
 	if !began {
-		return false, &noAnswer{callbacks.ErrNoAnswer, held}
+		return false, &noAnswer{answer.ErrNone, held}
 	}
 	return true, nil
 }

@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/answer"
+
 	"github.com/gardefou/gardefou/callbacks/codes"
 
 	"github.com/openai/openai-go/v3"
@@ -46,7 +48,7 @@ func TestTransient(t *testing.T) {
 		"a time-out":         {&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, true},
 		"a deadline":         {&guards.DeadlineError{Limit: time.Second}, true},
 		"a broken body":      {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), true},
-		"no answer":          {callbacks.ErrNoAnswer, true},
+		"no answer":          {answer.ErrNone, true},
 		"anything else":      {errDSN, false},
 		"a cancelled run":    {context.Canceled, false},
 		"a refusal":          {callbacks.Deny("x", "no").WithCause(genai.APIError{Code: 503}), false},

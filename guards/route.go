@@ -43,7 +43,7 @@ type RouteOptions struct {
 	// unless the target is passed or no tool could be called.
 	KeepAnswer bool
 	// Fallback are the models that are asked in turn where the one before failed, gave no
-	// answer ([callbacks.CheckAnswer]), or took too long, before its first chunk.
+	// answer ([answer.Check]), or took too long, before its first chunk.
 	Fallback []model.LLM
 	// FirstChunk is how long a model may take to its first chunk, or to its whole answer
 	// where it does not stream. Zero is no limit.

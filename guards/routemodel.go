@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/answer"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/model"
-
-	"github.com/gardefou/gardefou/callbacks"
 )
 
 type routedModel struct {
@@ -78,8 +78,8 @@ func (m *routedModel) GenerateContent(ctx context.Context, req *model.LLMRequest
 
 // fallsBack reports whether another model may be asked after err.
 func (m *routedModel) fallsBack(ctx context.Context, err error) bool {
-	var answer *callbacks.AnswerError
-	malformed := errors.Is(err, ErrMalformedCall) || errors.As(err, &answer) && answer.Fault == callbacks.FaultMalformed
+	var fault *answer.Error
+	malformed := errors.Is(err, ErrMalformedCall) || errors.As(err, &fault) && fault.Fault == answer.Malformed
 	return ctx.Err() == nil && !decided(err) && !malformed
 }
 

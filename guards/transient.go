@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/answer"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/tool"
@@ -27,7 +29,7 @@ import (
 // Transient reports whether a model call that failed with err may go well if it is made
 // again: an HTTP status of 408, 429, 500, 502, 503 or 504, a time-out, a broken
 // connection, no answer at all, a retry of the client's own that was stopped
-// ([ErrClientRetry]), and a response that is no answer ([callbacks.AnswerError]) where it is
+// ([ErrClientRetry]), and a response that is no answer ([answer.Error]) where it is
 // empty or its error code names one of the former or a fault of the provider. What a
 // provider blocked, cut at its limit of tokens or could not read comes out the same again.
 // What was decided is never transient: a refusal, a budget, an approval, a cancelled run.
@@ -38,15 +40,15 @@ func Transient(err error) bool {
 	if err == nil || decided(err) {
 		return false
 	}
-	var answer *callbacks.AnswerError
-	if errors.As(err, &answer) {
-		return answer.Fault == callbacks.FaultEmpty || answer.Fault == callbacks.FaultFailed && transientCodes[strings.ToUpper(answer.Reason)]
+	var fault *answer.Error
+	if errors.As(err, &fault) {
+		return fault.Fault == answer.Empty || fault.Fault == answer.Failed && transientCodes[strings.ToUpper(fault.Reason)]
 	}
 	if status := statusOf(err); status > 0 {
 		return slices.Contains(transientStatus, status)
 	}
 	var timeout net.Error
-	return errors.Is(err, callbacks.ErrNoAnswer) || errors.Is(err, ErrClientRetry) || errors.Is(err, context.DeadlineExceeded) ||
+	return errors.Is(err, answer.ErrNone) || errors.Is(err, ErrClientRetry) || errors.Is(err, context.DeadlineExceeded) ||
 		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.ECONNREFUSED) ||
 		errors.As(err, &timeout) && timeout.Timeout()
 }
