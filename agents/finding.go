@@ -35,7 +35,7 @@ func newFindingTool(l lookup) (tool.Tool, error) {
 				}
 			}
 			if len(unknown) > 0 {
-				return nil, &safeError{text.Get(text.Parse(callbacks.Lang(ctx)), text.UnknownEvidence, strings.Join(unknown[:min(3, len(unknown))], ", "))}
+				return nil, &safeError{text.Get(text.Parse(callbacks.RunOf(ctx).Lang()), text.UnknownEvidence, strings.Join(unknown[:min(3, len(unknown))], ", "))}
 			}
 			recordKey.Of(ctx).do(func(r *record) {
 				r.findings[l.agent] = Finding{Agent: l.agent, Summary: args.Summary, Evidence: args.Evidence, Gaps: args.Gaps, Confidence: args.Confidence}

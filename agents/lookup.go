@@ -77,7 +77,7 @@ var lookups = []lookup{
 // made by code, so that a finding can be reported without inventing anything.
 func (l lookup) result(ctx context.Context, src Sources, sub supplier.Subject) map[string]any {
 	res, facts := l.fetch(ctx, src, sub)
-	section := l.section(facts, text.Parse(callbacks.Lang(ctx)))
+	section := l.section(facts, text.Parse(callbacks.RunOf(ctx).Lang()))
 	res["summary"] = section.Summary()
 	res["evidence_ids"] = toAny(section.Evidence())
 	res["gaps"] = toAny(section.Gaps)

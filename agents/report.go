@@ -25,7 +25,7 @@ func (b *builder) writer() member {
 			takesTurn(turnWriter),
 			guards.IsolateFunc(func(ctx context.Context) (string, error) {
 				rec := RecordOf(ctx)
-				data := map[string]any{"sections": Sections(rec.Facts, text.Parse(callbacks.Lang(ctx)))}
+				data := map[string]any{"sections": Sections(rec.Facts, text.Parse(callbacks.RunOf(ctx).Lang()))}
 				if len(rec.Changes) > 0 {
 					data["changes"], data["draft"] = rec.Changes, rec.Draft
 				}
@@ -72,7 +72,7 @@ func (b *builder) reviewer() (member, error) {
 	approve, err := functiontool.New(functiontool.Config{Name: ApproveReport, Description: "Approves the report as it is. This approves the report, not the supplier."},
 		func(ctx agent.Context, _ noArgs) (map[string]any, error) {
 			rec := RecordOf(ctx)
-			lang := text.Parse(callbacks.Lang(ctx))
+			lang := text.Parse(callbacks.RunOf(ctx).Lang())
 			// What the model thinks of the draft comes on top of this check, never in
 			// its place.
 			if faults := CheckDraft(rec.Draft, rec.Facts, lang); len(faults) > 0 {
@@ -105,7 +105,7 @@ func (b *builder) reviewer() (member, error) {
 			guards.IsolateFunc(func(ctx context.Context) (string, error) {
 				rec := RecordOf(ctx)
 				return question(ctx, text.GoalReviewer, map[string]any{
-					"sections": Sections(rec.Facts, text.Parse(callbacks.Lang(ctx))), "draft": rec.Draft,
+					"sections": Sections(rec.Facts, text.Parse(callbacks.RunOf(ctx).Lang())), "draft": rec.Draft,
 				})
 			}),
 			b.agentBudget(),

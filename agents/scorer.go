@@ -92,7 +92,7 @@ func (s scorer) score(ctx context.Context, complete bool) error {
 
 // masked does for a look-up made by code what the Redact guard does for a tool's.
 func masked(ctx context.Context, res map[string]any) (map[string]any, error) {
-	r, err := redact.New(redact.Options{Language: callbacks.Lang(ctx)})
+	r, err := redact.New(redact.Options{Language: callbacks.RunOf(ctx).Lang()})
 	if err != nil {
 		return nil, err
 	}

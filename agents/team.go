@@ -258,7 +258,7 @@ func (b *builder) config(name, description string, instruction text.Key, tools .
 		// A provider's text is used as it is; an Instruction would be a template
 		// into which ADK writes session state.
 		InstructionProvider: func(ctx agent.ReadonlyContext) (string, error) {
-			return text.Get(text.Parse(callbacks.Lang(ctx)), instruction), nil
+			return text.Get(text.Parse(callbacks.RunOf(ctx).Lang()), instruction), nil
 		},
 		DisallowTransferToParent: true, DisallowTransferToPeers: true,
 	}
@@ -325,5 +325,5 @@ func question(ctx context.Context, goal text.Key, data map[string]any) (string, 
 	if err != nil {
 		return "", fmt.Errorf("agents: making a question: %w", err)
 	}
-	return text.Get(text.Parse(callbacks.Lang(ctx)), goal) + "\n" + string(enc), nil
+	return text.Get(text.Parse(callbacks.RunOf(ctx).Lang()), goal) + "\n" + string(enc), nil
 }

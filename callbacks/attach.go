@@ -48,7 +48,7 @@ func (c *Chain) NewAgent(cfg llmagent.Config) (agent.Agent, error) {
 // Attach refuses what is certainly wrong, all of it in one joined error: a guard
 // that carries an error or stands in the wrong place, one that needs a hook which
 // agents don't have, a tool name that the agent does not have, a cfg that this very chain
-// is on already ([ErrAttached]). Two different chains on one agent are allowed: the one
+// is on already. Two different chains on one agent are allowed: the one
 // attached last stands outside.
 func (c *Chain) Attach(cfg llmagent.Config) (llmagent.Config, error) {
 	return c.attach(cfg, false)
@@ -59,7 +59,7 @@ func (c *Chain) attach(cfg llmagent.Config, wrapped bool) (llmagent.Config, erro
 		c = New()
 	}
 	if c.isOn(cfg) {
-		return llmagent.Config{}, fmt.Errorf("agent %q: %w", cfg.Name, ErrAttached)
+		return llmagent.Config{}, fmt.Errorf("agent %q: %w", cfg.Name, errAttached)
 	}
 	var lacks []Hook
 	if !wrapped {
@@ -113,9 +113,9 @@ func (c *Chain) attach(cfg llmagent.Config, wrapped bool) (llmagent.Config, erro
 	return cfg, nil
 }
 
-// ErrAttached says that a configuration has the chain already: attached once more, each of
+// errAttached says that a configuration has the chain already: attached once more, each of
 // its hooks would run twice and count twice.
-var ErrAttached = errors.New("callbacks: this chain is on the agent already; use either Chain.NewAgent, or Chain.Attach and llmagent.New")
+var errAttached = errors.New("callbacks: this chain is on the agent already; use either Chain.NewAgent, or Chain.Attach and llmagent.New")
 
 // isOn reports whether this chain stands around cfg's model or one of its tools.
 func (c *Chain) isOn(cfg llmagent.Config) bool {
@@ -166,23 +166,23 @@ func configHooks(cfg llmagent.Config) []Guard {
 	return own
 }
 
-// ErrNoSuchTool is the sentinel of [ToolNameError].
+// ErrNoSuchTool says that a guard refers to a tool its agent does not have.
 var ErrNoSuchTool = errors.New("no such tool")
 
-// A ToolNameError says that a guard refers to a tool its agent does not have.
-type ToolNameError struct {
+// A toolNameError is ErrNoSuchTool with its names.
+type toolNameError struct {
 	Guard, Tool string
 	// Has are the names of the agent's tools.
 	Has []string
 }
 
 // Error implements error.
-func (e *ToolNameError) Error() string {
+func (e *toolNameError) Error() string {
 	return fmt.Sprintf("callbacks: guard %q names the tool %q, which the agent does not have (it has: %s)", e.Guard, e.Tool, strings.Join(e.Has, ", "))
 }
 
 // Is reports whether target is ErrNoSuchTool.
-func (e *ToolNameError) Is(target error) bool { return target == ErrNoSuchTool }
+func (e *toolNameError) Is(target error) bool { return target == ErrNoSuchTool }
 
 // checkTools can say nothing where a toolset decides at run time what there is,
 // or where ADK adds a tool for each sub-agent.
@@ -198,7 +198,7 @@ func checkTools(guards []Guard, cfg llmagent.Config) error {
 	for _, g := range guards {
 		for _, name := range g.info().Tools {
 			if !slices.Contains(has, name) {
-				errs = append(errs, &ToolNameError{Guard: g.Name, Tool: name, Has: has})
+				errs = append(errs, &toolNameError{Guard: g.Name, Tool: name, Has: has})
 			}
 		}
 	}

@@ -123,7 +123,7 @@ func checkGuards(guards []Guard) error {
 		for _, before := range g.info().After {
 			for _, later := range guards[i+1:] {
 				if later.Name == before {
-					errs = append(errs, &OrderError{Guard: g.Name, After: before})
+					errs = append(errs, &orderError{Guard: g.Name, After: before})
 				}
 			}
 		}
@@ -131,26 +131,25 @@ func checkGuards(guards []Guard) error {
 	return errors.Join(errs...)
 }
 
-// ErrOrder is the sentinel of [OrderError].
+// ErrOrder says that a guard stands before one that it must stand after.
 var ErrOrder = errors.New("guards in the wrong order")
 
-// An OrderError says that a guard stands before one that it must stand after.
-type OrderError struct{ Guard, After string }
+// An orderError is ErrOrder with its names.
+type orderError struct{ Guard, After string }
 
 // Error implements error.
-func (e *OrderError) Error() string {
+func (e *orderError) Error() string {
 	return fmt.Sprintf("callbacks: guard %q must stand after %q in the chain", e.Guard, e.After)
 }
 
 // Is reports whether target is ErrOrder.
-func (e *OrderError) Is(target error) bool { return target == ErrOrder }
+func (e *orderError) Is(target error) bool { return target == ErrOrder }
 
-// ErrForm is the sentinel of [FormError].
+// ErrForm says that a guard needs a hook which the form of attachment does not run.
 var ErrForm = errors.New("guard does not work in this form of attachment")
 
-// A FormError says that a guard needs a hook which the form of attachment does
-// not have.
-type FormError struct {
+// A formError is ErrForm with its names.
+type formError struct {
 	Guard string
 	Hook  Hook
 	// Form is "agent" or "plugin".
@@ -158,7 +157,7 @@ type FormError struct {
 }
 
 // Error implements error.
-func (e *FormError) Error() string {
+func (e *formError) Error() string {
 	hint := "attach it with Chain.Plugin"
 	switch {
 	case e.Form == formPlugin:
@@ -170,7 +169,7 @@ func (e *FormError) Error() string {
 }
 
 // Is reports whether target is ErrForm.
-func (e *FormError) Is(target error) bool { return target == ErrForm }
+func (e *formError) Is(target error) bool { return target == ErrForm }
 
 const (
 	formAgent  = "agent"
@@ -188,7 +187,7 @@ func checkForm(guards []Guard, form string, alsoMissing ...Hook) error {
 	for _, g := range guards {
 		for _, h := range g.info().Needs {
 			if slices.Contains(missing[form], h) || slices.Contains(alsoMissing, h) {
-				errs = append(errs, &FormError{Guard: g.Name, Hook: h, Form: form})
+				errs = append(errs, &formError{Guard: g.Name, Hook: h, Form: form})
 			}
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/adk/v2/tool"
 )
 
-// ErrCombinator is the cause of a combinator put on a guard it can't work on.
-var ErrCombinator = errors.New("combinator does not fit the guard")
+// errCombinator is the cause of a combinator put on a guard it can't work on.
+var errCombinator = errors.New("combinator does not fit the guard")
 
 // When returns guard with its hooks run only in steps for which pred holds. pred
 // sees the arguments of tool hooks and must not change them. Run-level hooks,
@@ -27,11 +27,11 @@ func When(pred func(Step) bool, guard Guard) Guard {
 	for _, h := range guard.Hooks() {
 		switch h {
 		case HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent, HookWrapModel, HookWrapTool, HookWrapAgent, HookObserve, HookObserveMonitored:
-			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: %s does not belong to a step", ErrCombinator, h))
+			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: %s does not belong to a step", errCombinator, h))
 		}
 	}
 	if pred == nil {
-		guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: no predicate", ErrCombinator))
+		guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: no predicate", errCombinator))
 		return guard
 	}
 	g := when(pred, guard)
@@ -134,11 +134,11 @@ func ForTools(guard Guard, names ...string) Guard {
 		switch h {
 		case HookBeforeTool, HookAfterTool, HookOnToolError:
 		default:
-			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: ForTools takes tool hooks only, the guard has %s", ErrCombinator, h))
+			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: ForTools takes tool hooks only, the guard has %s", errCombinator, h))
 		}
 	}
 	if len(names) == 0 {
-		guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: ForTools without a tool", ErrCombinator))
+		guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: ForTools without a tool", errCombinator))
 	}
 	names = slices.Clone(names)
 	g := when(func(s Step) bool { return slices.Contains(names, s.Tool) }, guard)
@@ -165,12 +165,12 @@ func ForAgents(guard Guard, names ...string) Guard {
 		switch h {
 		case HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent, HookWrapAgent:
 			if slices.Contains(guard.info().Needs, h) {
-				guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: %s does not belong to an agent", ErrCombinator, h))
+				guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: %s does not belong to an agent", errCombinator, h))
 			}
 		}
 	}
 	if len(names) == 0 {
-		guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: ForAgents without an agent", ErrCombinator))
+		guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: ForAgents without an agent", errCombinator))
 	}
 	names = slices.Clone(names)
 	g := when(func(s Step) bool { return slices.Contains(names, s.Agent) }, guard)
@@ -235,7 +235,7 @@ func Monitor(guard Guard) Guard {
 	for _, h := range guard.info().Needs {
 		switch h {
 		case HookWrapModel, HookWrapTool, HookWrapAgent, HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent:
-			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: Monitor can't watch %s", ErrCombinator, h))
+			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: Monitor can't watch %s", errCombinator, h))
 		}
 	}
 	info := guard.info()

@@ -84,7 +84,7 @@
 //	wrap_agent                                NewAgent only    refused if needed
 //	observe                                   yes              yes
 //
-// "Refused if needed" means at construction, with a [FormError], where the guard's
+// "Refused if needed" means at construction, with [ErrForm], where the guard's
 // Info says that it does not do its work without that hook; a hook that is only
 // an extra is left out. On an agent the chain covers function tools, streaming
 // tools, agents used as tools, toolsets and the model itself. As a plugin it

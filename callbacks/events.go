@@ -114,5 +114,5 @@ func (c openCalls) giveUp(ev *session.Event) {
 
 // saysNothing reports whether an event is what a refused agent leaves: no work.
 func saysNothing(ev *session.Event) bool {
-	return ev == nil || ev.Content == nil || len(ev.Content.Parts) == 0 || IsRefusalEvent(ev)
+	return ev == nil || ev.Content == nil || len(ev.Content.Parts) == 0 || isRefusalEvent(ev)
 }

@@ -140,7 +140,7 @@ func TestLandedIsToldAndIsTheRunsStatus(t *testing.T) {
 			n := 0
 			return []callbacks.Guard{callbacks.ForAgents(callbacks.Guard{Name: "lander", BeforeModel: func(ctx agent.Context, _ *model.LLMRequest) (*model.LLMResponse, error) {
 				n++
-				callbacks.SetLanded(ctx, n == 2)
+				callbacks.RunOf(ctx).MarkLanded(ctx, n == 2)
 				return nil, nil
 			}}, "guarded")}
 		},
@@ -156,7 +156,7 @@ func TestLandedIsToldAndIsTheRunsStatus(t *testing.T) {
 			require.Equal(t, []bool{false, true}, landed)
 		},
 	}.Run(t)
-	callbacks.SetLanded(nil, true)
+	callbacks.RunOf(nil).MarkLanded(nil, true)
 }
 
 // A refusal that a wrapper yields names its guard.

@@ -166,8 +166,8 @@ func TestHookByOutcome(t *testing.T) {
 				default:
 					last := out.events[len(out.events)-1]
 					require.Equal(t, "[guard] "+text, last.Content.Parts[0].Text)
-					require.True(t, callbacks.IsRefusalEvent(last))
-					meta := last.CustomMetadata[callbacks.MetadataKey].(map[string]any)
+					require.True(t, callbacks.IsRefusal(&last.LLMResponse))
+					meta := last.CustomMetadata["gardefou"].(map[string]any)
 					require.Equal(t, "denied", meta["status"])
 					if hook != callbacks.HookWrapModel {
 						require.Equal(t, "refusing", meta["guard"])
@@ -603,7 +603,7 @@ func TestCombinators(t *testing.T) {
 		"When on a wrapper":        callbacks.When(func(callbacks.Step) bool { return true }, wrap),
 		"Monitor on a wrapper":     callbacks.Monitor(wrap),
 	} {
-		require.ErrorIs(t, callbacks.New(g).Err(), callbacks.ErrCombinator, name)
+		require.ErrorContains(t, callbacks.New(g).Err(), "combinator does not fit the guard", name)
 	}
 }
 

@@ -112,7 +112,7 @@ type Result struct {
 }
 
 // Outcome returns how the Run stands now; after the run, how it ended: why it was stopped;
-// else the error it ended with; else what [FellShort] said; else why a guard ended the agent
+// else the error it ended with; else what [Run.MarkShort] said; else why a guard ended the agent
 // that worked last; else that the last model response of an agent was no answer, see
 // [answer.Check]; else done.
 //

@@ -183,29 +183,27 @@ func takeFailure(ctx agent.Context) *Refusal {
 	return r
 }
 
-// SetLanded says in a before_model hook whether the call that is about to be made is
+// MarkLanded says in a before_model hook whether the call that is about to be made is
 // the agent's last, kept for its answer. Observers then read it in [Event], and a Run
-// that ends well with such a call in it has the status [StatusLanded]. Without a Run
-// it does nothing.
-func SetLanded(ctx agent.Context, landed bool) {
-	run := runOrNil(ctx)
-	if run == nil {
-		return
-	}
-	if landed {
-		run.store(PlaceOf(ctx), landedID{}, true)
-	} else {
-		run.take(PlaceOf(ctx), landedID{})
+// that ends well with such a call in it has the status [StatusLanded]. A nil
+// Run does nothing.
+func (r *Run) MarkLanded(ctx agent.Context, landed bool) {
+	switch {
+	case r == nil:
+	case landed:
+		r.store(PlaceOf(ctx), landedID{}, true)
+	default:
+		r.take(PlaceOf(ctx), landedID{})
 	}
 }
 
-// FellShort says that refusal ends an agent for want of what all agents of the Run share,
+// MarkShort says that refusal ends an agent for want of what all agents of the Run share,
 // while the Run goes on. A Run that ends well otherwise then has the refusal's status and
-// not [StatusDone] or [StatusLanded]; the first of several counts. Without a Run it does
+// not [StatusDone] or [StatusLanded]; the first of several counts. A nil Run does
 // nothing.
-func FellShort(ctx context.Context, agentName string, refusal *Refusal) {
-	if run := RunOf(ctx); run != nil {
-		run.short.CompareAndSwap(nil, &stop{refusal: refusal, agent: agentName, guard: refusal.guard})
+func (r *Run) MarkShort(agentName string, refusal *Refusal) {
+	if r != nil {
+		r.short.CompareAndSwap(nil, &stop{refusal: refusal, agent: agentName, guard: refusal.guard})
 	}
 }
 

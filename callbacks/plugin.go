@@ -265,7 +265,7 @@ func callOnEvent(f plugin.OnEventCallback, ctx agent.InvocationContext, ev *sess
 // dropRefusedOutput takes back what ADK saved under an output key of an agent
 // that does not have the chain itself, where the text saved is a refusal.
 func dropRefusedOutput(ev *session.Event) {
-	if !IsRefusalEvent(ev) || ev.Content == nil || len(ev.Content.Parts) == 0 {
+	if !isRefusalEvent(ev) || ev.Content == nil || len(ev.Content.Parts) == 0 {
 		return
 	}
 	for key, v := range ev.Actions.StateDelta {

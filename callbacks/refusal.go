@@ -143,15 +143,15 @@ func (r *Refusal) reason() string {
 	return r.Text
 }
 
-// MetadataKey is the key in LLMResponse.CustomMetadata under which a refused
+// metadataKey is the key in LLMResponse.CustomMetadata under which a refused
 // model step carries {guard, status, code}. Code recognises a refusal by it and
 // never by the text.
-const MetadataKey = "gardefou"
+const metadataKey = "gardefou"
 
 func refusalResponse(lang text.Lang, guard string, r *Refusal) *model.LLMResponse {
 	return &model.LLMResponse{
 		Content: genai.NewContentFromText(text.Get(lang, text.GuardPrefix)+r.Text, genai.RoleModel),
-		CustomMetadata: map[string]any{MetadataKey: map[string]any{
+		CustomMetadata: map[string]any{metadataKey: map[string]any{
 			"guard": guard, "status": string(statusOf(r)), "code": r.Code,
 		}},
 		TurnComplete: true,
@@ -160,7 +160,7 @@ func refusalResponse(lang text.Lang, guard string, r *Refusal) *model.LLMRespons
 
 // refusingGuard returns the guard that a refusal response names.
 func refusingGuard(resp *model.LLMResponse) string {
-	stamp, _ := resp.CustomMetadata[MetadataKey].(map[string]any)
+	stamp, _ := resp.CustomMetadata[metadataKey].(map[string]any)
 	guard, _ := stamp["guard"].(string)
 	return guard
 }
@@ -171,12 +171,12 @@ func IsRefusal(resp *model.LLMResponse) bool {
 	if resp == nil {
 		return false
 	}
-	_, ok := resp.CustomMetadata[MetadataKey]
+	_, ok := resp.CustomMetadata[metadataKey]
 	return ok
 }
 
-// IsRefusalEvent is [IsRefusal] for a session event.
-func IsRefusalEvent(ev *session.Event) bool { return ev != nil && IsRefusal(&ev.LLMResponse) }
+// isRefusalEvent is IsRefusal for a session event.
+func isRefusalEvent(ev *session.Event) bool { return ev != nil && IsRefusal(&ev.LLMResponse) }
 
 // refusalResult is what the model reads on the tool side: exactly one key.
 func refusalResult(r *Refusal) map[string]any { return map[string]any{"error": r.Text} }

@@ -54,7 +54,7 @@ type stop struct {
 	refusal      *Refusal
 }
 
-// StartOptions are the options of [StartWith].
+// StartOptions are the options of [Start].
 type StartOptions struct {
 	// Lang is the language of texts for people and models: "en" or "fr". A locale
 	// such as "fr_FR.UTF-8" is understood; empty means English.
@@ -65,10 +65,10 @@ type runKey struct{}
 
 // Start returns a context that carries a new Run. Close the Run when the run is
 // over.
-func Start(ctx context.Context) (context.Context, *Run) { return StartWith(ctx, StartOptions{}) }
+func Start(ctx context.Context) (context.Context, *Run) { return StartOptions{}.Start(ctx) }
 
-// StartWith is [Start] with options.
-func StartWith(ctx context.Context, o StartOptions) (context.Context, *Run) {
+// Start is the function [Start] with these options.
+func (o StartOptions) Start(ctx context.Context) (context.Context, *Run) {
 	run := newRun()
 	run.lang = text.Parse(o.Lang)
 	run.callers = []context.Context{ctx}
@@ -105,9 +105,6 @@ func RunOf(ctx context.Context) *Run {
 	return nil
 }
 
-// Lang returns the language of ctx's Run: "en" or "fr". Without a Run it is "en".
-func Lang(ctx context.Context) string { return string(langOf(RunOf(ctx))) }
-
 func langOf(run *Run) text.Lang {
 	if run == nil || run.lang == "" {
 		return text.English
@@ -115,7 +112,7 @@ func langOf(run *Run) text.Lang {
 	return run.lang
 }
 
-// Lang returns the language of the Run: "en" or "fr".
+// Lang returns the language of the Run: "en" or "fr". A nil Run has "en".
 func (r *Run) Lang() string { return string(langOf(r)) }
 
 // Stopped returns the refusal that stopped the Run, or nil.

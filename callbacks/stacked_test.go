@@ -90,7 +90,7 @@ func TestARefusalBelongsToTheChainThatRaisedIt(t *testing.T) {
 					}
 					require.NoError(t, got.err)
 					require.Equal(t, []string{"[guard] no money"}, texts(got.events))
-					require.True(t, callbacks.IsRefusalEvent(got.events[0]))
+					require.True(t, callbacks.IsRefusal(&got.events[0].LLMResponse))
 					require.Empty(t, got.events[0].Actions.StateDelta)
 					if tc.status != "" {
 						require.Equal(t, tc.status, got.run.Outcome().Status)
@@ -141,13 +141,13 @@ func TestAChainIsAttachedOnce(t *testing.T) {
 			once, err := chain.Attach(cfg)
 			require.NoError(t, err)
 			_, err = chain.NewAgent(once)
-			require.ErrorIs(t, err, callbacks.ErrAttached)
+			require.ErrorContains(t, err, "this chain is on the agent already")
 			require.ErrorContains(t, err, `agent "a"`)
 
 			stacked, err := other.Attach(once)
 			require.NoError(t, err, "another chain may stand around it")
 			_, err = chain.Attach(stacked)
-			require.ErrorIs(t, err, callbacks.ErrAttached)
+			require.ErrorContains(t, err, "this chain is on the agent already")
 			_, err = chain.Attach(cfg)
 			require.NoError(t, err, "cfg itself has no chain")
 		})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gardefou/gardefou/internal/fold"
 	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/internal/toolschema"
 )
 
 // A toolStep takes one tool call through the chain: before, the call, failed if
@@ -291,7 +292,7 @@ func (s *toolStep) callAfter(f afterTool, result map[string]any, toolErr error) 
 // errorText is what the model may read of a tool's error.
 func (s *toolStep) errorText(err error) string {
 	lang := langOf(s.run)
-	if name := MissingArgument(s.tool, s.args); name != "" {
+	if name := toolschema.Missing(s.tool, s.args); name != "" {
 		return text.Get(lang, text.ToolMissingArgs, name)
 	}
 	return modelText(err, text.Get(lang, text.ToolFailed, s.tool.Name()))

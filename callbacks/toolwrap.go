@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
@@ -279,34 +278,4 @@ func carryRun(ctx agent.Context) agent.Context {
 		return c
 	}
 	return ctx
-}
-
-// MissingArgument returns the first argument that t declares as required and args
-// lacks, or "".
-func MissingArgument(t tool.Tool, args map[string]any) string {
-	d, ok := t.(interface {
-		Declaration() *genai.FunctionDeclaration
-	})
-	if !ok {
-		return ""
-	}
-	decl := d.Declaration()
-	if decl == nil {
-		return ""
-	}
-	var required []string
-	switch schema := decl.ParametersJsonSchema.(type) {
-	case *jsonschema.Schema:
-		required = schema.Required
-	case nil:
-		if decl.Parameters != nil {
-			required = decl.Parameters.Required
-		}
-	}
-	for _, name := range required {
-		if _, ok := args[name]; !ok {
-			return name
-		}
-	}
-	return ""
 }

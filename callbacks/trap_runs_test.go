@@ -73,7 +73,7 @@ func TestTrap03ThreeScopesOfARefusal(t *testing.T) {
 			var said []string
 			for _, ev := range out.events {
 				for _, s := range texts([]*session.Event{ev}) {
-					if !callbacks.IsRefusalEvent(ev) {
+					if !callbacks.IsRefusal(&ev.LLMResponse) {
 						said = append(said, ev.Author+": "+s)
 					}
 				}

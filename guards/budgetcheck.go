@@ -70,7 +70,7 @@ func (b *budget) admit(ctx context.Context, p callbacks.Place, hold bool) (whatI
 			// take them from it.
 			refusal := b.end(ctx, codes.CallsExhausted, fmt.Sprintf("%s, %d kept for landing", detail, kept))
 			if b.Scope == ScopeRun {
-				callbacks.FellShort(ctx, p.Agent, refusal)
+				callbacks.RunOf(ctx).MarkShort(p.Agent, refusal)
 			}
 			return whatIsLeft{}, refusal
 		}

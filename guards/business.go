@@ -13,6 +13,7 @@ import (
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/internal/toolschema"
 )
 
 // Business marks a tool's error as one the model may read, word for word, and can do
@@ -50,7 +51,7 @@ func BusinessErrors() callbacks.Guard {
 		Name: "business_errors",
 		OnToolError: func(ctx agent.Context, t tool.Tool, args map[string]any, err error) (map[string]any, error) {
 			var mendable interface{ ModelText() string }
-			if errors.As(err, &mendable) || unknownTool(t) || callbacks.MissingArgument(t, args) != "" {
+			if errors.As(err, &mendable) || unknownTool(t) || toolschema.Missing(t, args) != "" {
 				return nil, nil
 			}
 			return nil, callbacks.Fail(codes.ToolFailed, say(ctx, text.ToolFailed, t.Name())).WithCause(err)

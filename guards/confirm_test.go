@@ -283,7 +283,7 @@ func TestConfirmSpeaksTheRunsLanguage(t *testing.T) {
 	a := newAgent(t, "buyer", callbackstest.Script(payTo("Acme", 1), callbackstest.Say("fini")), []tool.Tool{callbackstest.Tool("pay")}, guards.Confirm(script, "pay"))
 	r, err := runnerOf(a)
 	require.NoError(t, err)
-	ctx, run := callbacks.StartWith(t.Context(), callbacks.StartOptions{Lang: "fr"})
+	ctx, run := callbacks.StartOptions{Lang: "fr"}.Start(t.Context())
 	defer run.Close()
 	var evs []event
 	for ev, err := range run.Events(r.Run(ctx, "u", "s", genai.NewContentFromText("q", genai.RoleUser), agent.RunConfig{})) {

@@ -115,7 +115,7 @@ func (c *confirm) approve(ctx agent.Context, name string, given any) error {
 	}
 	q := Question{
 		ID: rand.Text(), Call: d.Call, Agent: d.Agent, Tool: name, CallID: d.CallID, Asked: d.Asked, Until: d.Asked.Add(c.o.Timeout),
-		Args: cloneObject(plain), Always: cloneObject(c.bound(plain)), Lang: callbacks.Lang(ctx),
+		Args: cloneObject(plain), Always: cloneObject(c.bound(plain)), Lang: callbacks.RunOf(ctx).Lang(),
 	}
 	if run := callbacks.RunOf(ctx); run != nil {
 		q.Run = run.ID()

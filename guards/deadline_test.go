@@ -139,7 +139,7 @@ func TestDeadlineLeavesAToolInTimeAlone(t *testing.T) {
 		args["own"] = "copy"
 		require.NoError(t, ctx.State().Set("found", 1))
 		ctx.Actions().SkipSummarization = true
-		return map[string]any{"lang": callbacks.Lang(ctx)}, nil
+		return map[string]any{"lang": callbacks.RunOf(ctx).Lang()}, nil
 	})
 	rec := &callbackstest.Recorder{}
 	m := callbackstest.Script(callbackstest.Call("lookup", map[string]any{"x": 1.0}))

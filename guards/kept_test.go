@@ -144,7 +144,7 @@ func (k *keptRunner) once(ctx context.Context, most int) (answers int, errs []er
 	for ev, err := range events {
 		if err != nil {
 			errs = append(errs, err)
-		} else if ev.IsFinalResponse() && !callbacks.IsRefusalEvent(ev) {
+		} else if ev.IsFinalResponse() && !callbacks.IsRefusal(&ev.LLMResponse) {
 			answers++
 		}
 		if n++; n == most {

@@ -84,7 +84,7 @@ func (l *landing) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMRe
 	plain, p := contextOf(ctx), callbacks.PlaceOf(ctx)
 	if !lastCall(plain, p) {
 		landersKey.At(plain, p).set(false, nil)
-		callbacks.SetLanded(ctx, false)
+		callbacks.RunOf(ctx).MarkLanded(ctx, false)
 		return nil, nil
 	}
 	var tools []string
@@ -94,7 +94,7 @@ func (l *landing) before(ctx agent.Context, req *model.LLMRequest) (*model.LLMRe
 		}
 	}
 	landersKey.At(plain, p).set(true, tools)
-	callbacks.SetLanded(ctx, true)
+	callbacks.RunOf(ctx).MarkLanded(ctx, true)
 	allowOnly(req, tools)
 	told := text.Get(langOf(plain), text.LandingTold)
 	if len(tools) > 0 {

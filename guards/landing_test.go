@@ -224,7 +224,7 @@ func TestLandingNonsense(t *testing.T) {
 }
 
 func TestLandingSpeaksFrench(t *testing.T) {
-	ctx, run := callbacks.StartWith(t.Context(), callbacks.StartOptions{Lang: "fr"})
+	ctx, run := callbacks.StartOptions{Lang: "fr"}.Start(t.Context())
 	defer run.Close()
 	cfg, err := callbacks.New(guards.CallBudget(1), guards.LandingOptions{}.Guard()).Attach(llmagent.Config{Name: callbackstest.AgentName})
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ func say(ctx agent.Context, key text.Key, args ...any) string {
 	if ctx == nil {
 		return text.Get(text.English, key, args...)
 	}
-	return text.Get(text.Parse(callbacks.Lang(ctx)), key, args...)
+	return text.Get(text.Parse(callbacks.RunOf(ctx).Lang()), key, args...)
 }
 
 func contextOf(ctx agent.Context) context.Context {
@@ -32,5 +32,5 @@ func langOf(ctx context.Context) text.Lang {
 	if ctx == nil {
 		return text.English
 	}
-	return text.Parse(callbacks.Lang(ctx))
+	return text.Parse(callbacks.RunOf(ctx).Lang())
 }

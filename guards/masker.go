@@ -75,5 +75,5 @@ func (m *masker) redactor(ctx context.Context) *redact.Redactor {
 	if ctx == nil {
 		return m.byLang["en"]
 	}
-	return m.byLang[callbacks.Lang(ctx)]
+	return m.byLang[callbacks.RunOf(ctx).Lang()]
 }

@@ -76,6 +76,6 @@ func malformed(resp *model.LLMResponse, err error) bool {
 // itself is not changed.
 func correction(ctx context.Context, req *model.LLMRequest) *model.LLMRequest {
 	c := *req
-	c.Contents = append(slices.Clip(req.Contents), genai.NewContentFromText(text.Get(text.Parse(callbacks.Lang(ctx)), text.MalformedCall), genai.RoleUser))
+	c.Contents = append(slices.Clip(req.Contents), genai.NewContentFromText(text.Get(text.Parse(callbacks.RunOf(ctx).Lang()), text.MalformedCall), genai.RoleUser))
 	return &c
 }

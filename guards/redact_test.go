@@ -132,7 +132,7 @@ func TestRedactMatrix(t *testing.T) {
 }
 
 func TestRedactSpeaksTheRunsLanguage(t *testing.T) {
-	ctx, run := callbacks.StartWith(t.Context(), callbacks.StartOptions{Lang: "fr_FR.UTF-8"})
+	ctx, run := callbacks.StartOptions{Lang: "fr_FR.UTF-8"}.Start(t.Context())
 	defer run.Close()
 	resp := &model.LLMResponse{Content: genai.NewContentFromText(mail+" "+iban, genai.RoleModel)}
 	_, err := guards.Redact().AfterModel(callbackstest.ContextFrom(ctx, t), resp, nil)

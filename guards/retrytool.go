@@ -16,6 +16,7 @@ import (
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/internal/text"
+	"github.com/gardefou/gardefou/internal/toolschema"
 )
 
 // toolFailures counts the failures in a row of each tool, for each agent at work.
@@ -54,7 +55,7 @@ func (f *toolFailures) reflect(ctx agent.Context, t tool.Tool, args map[string]a
 	r.inRow[t.Name()]++
 	r.mu.Unlock()
 	var safe interface{ ModelText() string }
-	if errors.As(err, &safe) || callbacks.MissingArgument(t, args) != "" {
+	if errors.As(err, &safe) || toolschema.Missing(t, args) != "" {
 		return nil, nil // the chain has a text for these
 	}
 	return map[string]any{"error": say(ctx, text.RetryTool, t.Name())}, nil

@@ -247,13 +247,13 @@ func deniedDetail(lang text.Lang, d *ledger.DeniedError) string {
 }
 
 func (s *spend) refusal(ctx context.Context, agentName string, err error) *callbacks.Refusal {
-	lang := text.Parse(callbacks.Lang(ctx))
+	lang := text.Parse(callbacks.RunOf(ctx).Lang())
 	var denied *ledger.DeniedError
 	if errors.As(err, &denied) {
 		detail := deniedDetail(lang, denied)
 		if len(s.o.Slices) > 0 {
 			refusal := callbacks.End(codes.BudgetExhausted, text.Get(lang, text.BudgetMoneyAgent)).WithDetail(detail).WithCause(err).By(spendName)
-			callbacks.FellShort(ctx, agentName, refusal)
+			callbacks.RunOf(ctx).MarkShort(agentName, refusal)
 			return refusal
 		}
 		return callbacks.Stop(codes.BudgetExhausted, text.Get(lang, text.BudgetMoney)).WithDetail(detail).WithCause(err).By(spendName)

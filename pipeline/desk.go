@@ -79,7 +79,7 @@ func (d *desk) run(ctx agent.InvocationContext) iter.Seq2[*session.Event, error]
 }
 
 func (d *desk) research(ctx agent.InvocationContext, subject supplier.Subject, yield func(*session.Event, error) bool) {
-	runCtx, run := callbacks.StartWith(ctx, callbacks.StartOptions{Lang: d.p.o.Lang})
+	runCtx, run := callbacks.StartOptions{Lang: d.p.o.Lang}.Start(ctx)
 	defer run.Close()
 	agents.SetSubject(runCtx, subject)
 	gone := false

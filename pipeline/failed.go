@@ -29,10 +29,10 @@ func tellFailed(ctx context.Context) error {
 	first := failed[0]
 	var by *callbacks.FailedError
 	if errors.As(first.Err, &by) { // a guard's decision has a status of its own
-		callbacks.FellShort(ctx, first.Agent, by.Refusal)
+		callbacks.RunOf(ctx).MarkShort(first.Agent, by.Refusal)
 		return nil
 	}
-	r, err := redact.New(redact.Options{Language: callbacks.Lang(ctx)})
+	r, err := redact.New(redact.Options{Language: callbacks.RunOf(ctx).Lang()})
 	if err != nil {
 		return err
 	}
@@ -40,6 +40,6 @@ func tellFailed(ctx context.Context) error {
 	if first.Err != nil {
 		reason += ": " + r.String(first.Err.Error())
 	}
-	callbacks.FellShort(ctx, first.Agent, callbacks.End(codes.Code(callbacks.StatusFailed), "the agent failed").WithDetail(supplier.Clean(reason, maxCause)).WithCause(first.Err))
+	callbacks.RunOf(ctx).MarkShort(first.Agent, callbacks.End(codes.Code(callbacks.StatusFailed), "the agent failed").WithDetail(supplier.Clean(reason, maxCause)).WithCause(first.Err))
 	return nil
 }

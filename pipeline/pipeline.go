@@ -204,7 +204,7 @@ func (o *Outcome) AgentLimit() bool {
 // Result that says so. An agent that failed makes the whole run StatusFailed: the
 // report was made without its part.
 func (p *Pipeline) Run(ctx context.Context, subject supplier.Subject, typed string) (*Outcome, error) {
-	ctx, run := callbacks.StartWith(ctx, callbacks.StartOptions{Lang: p.o.Lang})
+	ctx, run := callbacks.StartOptions{Lang: p.o.Lang}.Start(ctx)
 	defer run.Close()
 	agents.SetSubject(ctx, subject)
 

@@ -85,7 +85,7 @@ func forgetTokens(c *genai.Content) {
 // isAnswer reports whether an event is what a model answered: neither a refusal nor what
 // stands in for an agent that did not begin.
 func isAnswer(ev *session.Event) bool {
-	if ev.Content.Role != genai.RoleModel || len(ev.Content.Parts) == 0 || ev.ErrorCode != "" || callbacks.IsRefusalEvent(ev) {
+	if ev.Content.Role != genai.RoleModel || len(ev.Content.Parts) == 0 || ev.ErrorCode != "" || callbacks.IsRefusal(&ev.LLMResponse) {
 		return false
 	}
 	for _, lang := range []text.Lang{text.English, text.French} {
