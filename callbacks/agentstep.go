@@ -5,6 +5,7 @@ package callbacks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -24,7 +25,7 @@ type agentHooks struct {
 	c *Chain
 	// asPlugin says that they are a plugin's.
 	asPlugin bool
-	// wrapped says that an agentWrapper tells of the agent's end.
+	// wrapped says that [Chain.tellingEnd] tells of the agent's end.
 	wrapped bool
 }
 
@@ -146,8 +147,8 @@ func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
 	return nil, nil
 }
 
-// tell tells of the agent's end, or leaves it to the toldAgent that stands around the
-// agent and tells once.
+// tell tells of the agent's end, or leaves it to the wrapper around the agent
+// that tells once.
 func (a agentHooks) tell(ctx agent.Context, decide func(*Event)) {
 	if ctx != nil {
 		if ev, ok := ctx.Value(toldID{a.c.identity(), PlaceOf(ctx)}).(*Event); ok {
@@ -164,7 +165,7 @@ func (a agentHooks) tell(ctx agent.Context, decide func(*Event)) {
 	a.c.observe(plainContext(ctx), &ev)
 }
 
-// toldID is the key in an agent's context of the event its toldAgent will tell.
+// toldID is the key in an agent's context of the event that tellingEnd will tell.
 type toldID struct {
 	c *Chain
 	Place
@@ -180,31 +181,29 @@ func agentEvent(ctx agent.Context) Event {
 // innermost one that tells of the agent's end. A panic anywhere in it comes out as an
 // error: ADK runs children of a parallel agent on bare goroutines.
 func (c *Chain) wrapAgent(a agent.Agent) (agent.Agent, error) {
-	out := agent.Agent(&toldAgent{Agent: &safeAgent{a}, c: c})
+	out := AroundAgent(AroundAgent(a, contained), c.tellingEnd(a.Name()))
 	for i := len(c.guards) - 1; i >= 0; i-- {
 		wrapped, err := callWrapAgent(&c.guards[i], out)
 		if err != nil {
-			return nil, fmt.Errorf("callbacks: agent %q: %w", a.Name(), err)
+			return nil, fmt.Errorf("callbacks: agent %q: wrap_agent of guard %q: %w", a.Name(), c.guards[i].Name, err)
 		}
 		out = wrapped
 	}
 	return out, nil
 }
 
-func callWrapAgent(g *Guard, inner agent.Agent) (out agent.Agent, err error) {
+func callWrapAgent(g *Guard, inner agent.Agent) (agent.Agent, error) {
 	if g.WrapAgent == nil {
 		return inner, nil
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			out, err = nil, fmt.Errorf("wrap_agent of guard %q: %w", g.Name, newPanicError(p))
-		}
-	}()
-	wrapped := g.WrapAgent(inner)
-	if wrapped == nil {
-		return nil, fmt.Errorf("wrap_agent of guard %q returned no agent", g.Name)
+	wrapped, err := safely(func() (agent.Agent, error) { return g.WrapAgent(inner), nil })
+	switch {
+	case err != nil:
+		return nil, err
+	case wrapped == nil:
+		return nil, errors.New("it returned no agent")
 	}
-	return &safeAgent{wrapped}, nil
+	return AroundAgent(wrapped, contained), nil
 }
 
 func (c *Chain) wrapsAgents() bool {
@@ -219,52 +218,45 @@ func (c *Chain) wrapsAgents() bool {
 	return false
 }
 
-// toldAgent tells the observers how its agent ended.
-type toldAgent struct {
-	agent.Agent
-	c *Chain
-}
-
-// Run implements agent.Agent.
-func (t *toldAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
-	return func(yield func(*session.Event, error) bool) {
-		id, run := toldID{t.c.identity(), placeIn(ctx, t.Name())}, RunOf(ctx)
-		ev := Event{Step: StepAgent, Outcome: OutcomeAllowed, Start: time.Now()}
-		ev.setPlace(id.Place)
-		if run != nil {
-			run.agentBegins(id.Place, stay{c: id.c})
-			defer run.agentEnds(id.Place, id.c)
-		}
-		defer func() {
-			if ev.Outcome == OutcomeAllowed && run.isStopped() {
-				ev.Outcome, ev.Code = OutcomeRefused, codes.RunStopped
+// tellingEnd tells the observers how the agent of that name ended.
+func (c *Chain) tellingEnd(name string) func(agent.InvocationContext, agentRun) iter.Seq2[*session.Event, error] {
+	return func(ctx agent.InvocationContext, next agentRun) iter.Seq2[*session.Event, error] {
+		return func(yield func(*session.Event, error) bool) {
+			id, run := toldID{c.identity(), placeIn(ctx, name)}, RunOf(ctx)
+			ev := Event{Step: StepAgent, Outcome: OutcomeAllowed, Start: time.Now()}
+			ev.setPlace(id.Place)
+			if run != nil {
+				run.agentBegins(id.Place, stay{c: id.c})
+				defer run.agentEnds(id.Place, id.c)
 			}
-			ev.Duration = time.Since(ev.Start)
-			t.c.observe(ctx, &ev)
-		}()
-		inner := ctx.WithContext(context.WithValue(ctx, id, &ev))
-		for e, err := range t.Agent.Run(inner) {
-			if err != nil {
-				ev.Outcome, ev.Code, ev.Err = OutcomeFailed, codes.AgentFailed, err
-				if isPanic(err) {
-					ev.Outcome, ev.Code = OutcomePanicked, codes.AgentPanicked
+			defer func() {
+				if ev.Outcome == OutcomeAllowed && run.isStopped() {
+					ev.Outcome, ev.Code = OutcomeRefused, codes.RunStopped
 				}
-			}
-			if !yield(e, err) {
-				return
+				ev.Duration = time.Since(ev.Start)
+				c.observe(ctx, &ev)
+			}()
+			inner := ctx.WithContext(context.WithValue(ctx, id, &ev))
+			for e, err := range next(inner) {
+				if err != nil {
+					ev.Outcome, ev.Code, ev.Err = OutcomeFailed, codes.AgentFailed, err
+					if isPanic(err) {
+						ev.Outcome, ev.Code = OutcomePanicked, codes.AgentPanicked
+					}
+				}
+				if !yield(e, err) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// safeAgent makes an error of its agent's panic.
-type safeAgent struct{ agent.Agent }
-
-// Run implements agent.Agent.
-func (s *safeAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
+// contained makes an error of the agent's panic.
+func contained(ctx agent.InvocationContext, next agentRun) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
 		pump(yield, func(give func(*session.Event, error) bool) {
-			for e, err := range s.Agent.Run(ctx) {
+			for e, err := range next(ctx) {
 				if !give(e, err) {
 					return
 				}

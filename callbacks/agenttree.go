@@ -39,11 +39,13 @@ func (a treeAgent) chain() *Chain {
 	return nil
 }
 
-func guardedToolOf(t tool.Tool) *guardedTool {
-	if g, ok := t.(interface{ guarded() *guardedTool }); ok {
-		return g.guarded()
+// guardedToolOf returns the outermost wrapper around t that is a chain's, or nil.
+func guardedToolOf(t tool.Tool) *aroundTool {
+	a := aroundOf(t)
+	for a != nil && a.c == nil {
+		a = aroundOf(a.Tool)
 	}
-	return nil
+	return a
 }
 
 // agentsOf lists an agent and those under it.
@@ -113,8 +115,8 @@ func exported(state reflect.Value, field string) any {
 // guardedInside says of a tool that is an agent whether a chain stands around that
 // agent's model. ok is false for tools that are none.
 func guardedInside(t tool.Tool) (guarded, ok bool) {
-	for g := guardedToolOf(t); g != nil; g = guardedToolOf(t) {
-		t = g.Tool
+	for a := aroundOf(t); a != nil; a = aroundOf(t) {
+		t = a.Tool
 	}
 	v := reflect.Indirect(reflect.ValueOf(t))
 	if v.Kind() != reflect.Struct || !strings.HasSuffix(v.Type().PkgPath(), "/tool/agenttool") {

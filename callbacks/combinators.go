@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"google.golang.org/genai"
@@ -178,15 +179,27 @@ func ForAgents(guard Guard, names ...string) Guard {
 	g.Observe, g.ObserveMonitored = observerOf(guard.Observe, names), observerOf(guard.ObserveMonitored, names)
 	if w := guard.WrapTool; w != nil {
 		g.WrapTool = func(t tool.Tool) tool.Tool {
-			return switchTool(t, wrapAny(toolWrapper{guard: guard.Name, f: w}, t), func(ctx agent.Context) bool { return ctx != nil && slices.Contains(names, ctx.AgentName()) })
+			wrapped := runnableOf(wrapBy(toolWrapper{guard: guard.Name, f: w}, t))
+			return AroundTool(t, func(ctx agent.Context, args map[string]any, next ToolCall) (map[string]any, error) {
+				if ctx != nil && slices.Contains(names, ctx.AgentName()) {
+					return wrapped.call(ctx, args)
+				}
+				return next(ctx, args)
+			})
 		}
 	}
 	if w := guard.WrapModel; w != nil {
 		g.WrapModel = func(next model.LLM, inner func(model.LLM) model.LLM) model.LLM {
-			return &switchedModel{LLM: w(next, inner), other: next, use: func(ctx context.Context) bool {
-				s, ok := CurrentStep(ctx)
-				return ok && slices.Contains(names, s.Agent)
-			}}
+			wrapped := w(next, inner)
+			if wrapped == nil {
+				return nil
+			}
+			return AroundModel(wrapped, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+				if s, ok := CurrentStep(ctx); ok && slices.Contains(names, s.Agent) {
+					return wrapped.GenerateContent(ctx, req, stream)
+				}
+				return next.GenerateContent(ctx, req, stream)
+			})
 		}
 	}
 	if p := guard.ForPlugin; p != nil {

@@ -49,12 +49,15 @@ type Guard struct {
 	// guard brings itself, a fallback say, must be passed through inner first, so
 	// that its calls meet the guards that stand inside this one. It runs only
 	// where the chain is attached to an agent: a plugin never sees the model.
+	// [AroundModel] makes one.
 	WrapModel func(next model.LLM, inner func(model.LLM) model.LLM) model.LLM
 	// WrapTool returns a tool that stands around the one given, inside the tool
-	// hooks. It must keep the tool's name and its kind (function or streaming).
+	// hooks. It must keep the tool's name and its kind (function or streaming), as
+	// what [AroundTool] makes does.
 	WrapTool func(tool.Tool) tool.Tool
 	// WrapAgent returns an agent that stands around the one given. It runs only
-	// in NewAgent and only for children of workflow agents.
+	// in NewAgent and only for children of workflow agents. [AroundAgent] makes one
+	// that works in a graph of nodes, too.
 	WrapAgent func(agent.Agent) agent.Agent
 
 	// ForPlugin returns the guard that stands in this one's place where the chain is

@@ -39,43 +39,38 @@ func (c *Chain) wrapModel(base model.LLM) (model.LLM, error) {
 // layer wraps m with the guards from the first on; the first is the outermost.
 func (c *Chain) layer(first int, m model.LLM) (model.LLM, error) {
 	var err error
-	m = &countedModel{m}
+	m = counted(m)
 	for i := len(c.guards) - 1; i >= first && err == nil; i-- {
 		m, err = c.wrapOnce(i, m)
 	}
 	return m, err
 }
 
-func (c *Chain) wrapOnce(i int, next model.LLM) (m model.LLM, err error) {
+func (c *Chain) wrapOnce(i int, next model.LLM) (model.LLM, error) {
 	g := &c.guards[i]
 	if g.WrapModel == nil {
 		return next, nil
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			m, err = nil, fmt.Errorf("callbacks: wrap_model of guard %q: %w", g.Name, newPanicError(p))
-		}
-	}()
-	m = g.WrapModel(next, func(other model.LLM) model.LLM {
-		inner, err := c.layer(i+1, other)
-		if err != nil {
-			panic(err) // caught by whoever stands around the wrapper
-		}
-		return inner
+	m, err := safely(func() (model.LLM, error) {
+		return g.WrapModel(next, func(other model.LLM) model.LLM {
+			inner, err := c.layer(i+1, other)
+			if err != nil {
+				panic(err) // caught around the wrapper
+			}
+			return inner
+		}), nil
 	})
-	if m == nil {
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("callbacks: wrap_model of guard %q: %w", g.Name, err)
+	case m == nil:
 		return nil, fmt.Errorf("callbacks: wrap_model of guard %q returned no model", g.Name)
 	}
 	return m, nil
 }
 
 // GetGoogleLLMVariant forwards what ADK asks of Gemini models.
-func (g *guardedModel) GetGoogleLLMVariant() genai.Backend {
-	if v, ok := g.base.(interface{ GetGoogleLLMVariant() genai.Backend }); ok {
-		return v.GetGoogleLLMVariant()
-	}
-	return genai.BackendUnspecified
-}
+func (g *guardedModel) GetGoogleLLMVariant() genai.Backend { return variantOf(g.base) }
 
 // GenerateContent implements model.LLM.
 func (g *guardedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
@@ -178,25 +173,31 @@ func (s *modelStep) abandon(ctx context.Context) {
 	s.c.observe(ctx, &s.ev)
 }
 
-// countedModel stands innermost: it sees every attempt the guards' wrappers make, and
-// what the model itself answered.
-type countedModel struct{ model.LLM }
-
-func (m *countedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	s, ok := ctx.Value(stepKey{}).(*modelStep)
-	if ok {
-		s.attempts.Add(1)
-	}
-	if !stream {
-		answers := m.LLM.GenerateContent(ctx, req, stream)
-		if ok && len(s.c.h.observe) > 0 {
-			return s.timed(answers)
+// counted stands innermost: it sees every attempt the guards' wrappers make, and what the
+// model itself answered.
+func counted(m model.LLM) model.LLM {
+	return AroundModel(m, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		s, ok := ctx.Value(stepKey{}).(*modelStep)
+		if ok {
+			s.attempts.Add(1)
 		}
-		return answers
-	}
+		answers := m.GenerateContent(ctx, req, stream)
+		switch {
+		case stream:
+			return repaired(ctx, answers)
+		case ok && len(s.c.h.observe) > 0:
+			return s.timed(answers)
+		default:
+			return answers
+		}
+	})
+}
+
+// repaired gives the calls of a stream their ids, and a code that an aggregator lost.
+func repaired(ctx context.Context, answers iter.Seq2[*model.LLMResponse, error]) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		ids, lost := callIDs{}, lostCode{}
-		for resp, err := range m.LLM.GenerateContent(ctx, req, stream) {
+		for resp, err := range answers {
 			if resp != nil {
 				resp = lost.see(ids.name(ctx, resp))
 			}

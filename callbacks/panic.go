@@ -39,6 +39,17 @@ func isPanic(err error) bool {
 	return errors.As(err, &p)
 }
 
+// safely calls f and makes an error of its panic.
+func safely[R any](f func() (R, error)) (res R, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			var none R
+			res, err = none, newPanicError(p)
+		}
+	}()
+	return f()
+}
+
 // pump calls body with a function that hands values on to yield. A panic of body becomes an
 // error that is handed on, unless the consumer has left; one that comes up from the
 // consumer is not body's and passes.

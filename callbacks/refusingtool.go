@@ -5,7 +5,6 @@ package callbacks
 
 import (
 	"fmt"
-	"iter"
 
 	"github.com/gardefou/gardefou/callbacks/codes"
 
@@ -17,46 +16,18 @@ import (
 
 type toolWrapper = named[func(tool.Tool) tool.Tool]
 
-// wrapAny puts a guard's wrapper around a tool that ADK runs in this process, and leaves
-// any other as it is.
-func wrapAny(w toolWrapper, t tool.Tool) tool.Tool {
-	switch inner := t.(type) {
-	case streamingTool:
-		return wrapStreaming(w, inner)
-	case functionTool:
-		return wrapFunction(w, inner)
-	default:
-		return t
-	}
-}
-
-// wrapFunction puts a guard's wrapper around a tool. A wrapper that panics, or gives no
-// function tool, leaves one that refuses every call: the bare tool would run unguarded.
+// wrapBy puts a guard's wrapper around a tool. A wrapper that panics, or gives a tool of
+// another kind, leaves one that refuses every call: the bare tool would run unguarded.
 // Tools are wrapped while a run goes on too, where a panic would end the process.
-func wrapFunction(w toolWrapper, t functionTool) functionTool {
-	wrapped, err := callWrapTool(w, t)
-	if f, ok := wrapped.(functionTool); ok && err == nil {
-		return f
+func wrapBy(w toolWrapper, t tool.Tool) tool.Tool {
+	wrapped, err := safely(func() (tool.Tool, error) { return w.f(t), nil })
+	if err == nil && runnableOf(wrapped).sameKind(runnableOf(t)) {
+		return wrapped
 	}
-	return &refusingTool{t, w.guard, brokenWrapper(w, t, wrapped, err)}
-}
-
-// wrapStreaming is [wrapFunction] for a streaming tool.
-func wrapStreaming(w toolWrapper, t streamingTool) streamingTool {
-	wrapped, err := callWrapTool(w, t)
-	if s, ok := wrapped.(streamingTool); ok && err == nil {
-		return s
-	}
-	return &refusingStream{t, w.guard, brokenWrapper(w, t, wrapped, err)}
-}
-
-func callWrapTool(w toolWrapper, t tool.Tool) (wrapped tool.Tool, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			wrapped, err = nil, newPanicError(p)
-		}
-	}()
-	return w.f(t), nil
+	broken := brokenWrapper(w, t, wrapped, err)
+	return AroundTool(t, func(ctx agent.Context, _ map[string]any, _ ToolCall) (map[string]any, error) {
+		return nil, refuseBroken(ctx, w.guard, broken)
+	})
 }
 
 func brokenWrapper(w toolWrapper, t, wrapped tool.Tool, err error) error {
@@ -72,26 +43,4 @@ func refuseBroken(ctx agent.Context, guard string, err error) error {
 		return refusalOf(lang, err).By(guard)
 	}
 	return Deny(codes.GuardFaulty, text.Get(lang, text.GuardFaulty)).WithCause(err).By(guard)
-}
-
-type refusingTool struct {
-	functionTool
-	guard string
-	err   error
-}
-
-// Run refuses.
-func (r *refusingTool) Run(ctx agent.Context, _ any) (map[string]any, error) {
-	return nil, refuseBroken(ctx, r.guard, r.err)
-}
-
-type refusingStream struct {
-	streamingTool
-	guard string
-	err   error
-}
-
-// RunStream refuses.
-func (r *refusingStream) RunStream(ctx agent.Context, _ any) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) { yield("", refuseBroken(ctx, r.guard, r.err)) }
 }

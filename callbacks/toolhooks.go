@@ -79,13 +79,13 @@ func (t toolHooks) runsDifferently(s *toolStep, args map[string]any) bool {
 // answer later is refused: only ADK can wait for it.
 func (t toolHooks) runHere(s *toolStep) (map[string]any, error) {
 	t.c.take(s.ctx)
-	g, ok := t.c.wrapTool(s.tool).(*guardedFunctionTool)
-	if !ok || s.tool.IsLongRunning() {
+	g := guardedToolOf(t.c.wrapTool(s.tool))
+	if g == nil || s.tool.IsLongRunning() {
 		res := s.refuse("", nil, errRawTool)
 		s.tell(res)
 		return res, nil
 	}
-	res, err := g.finish(s, nil)
+	res, err := s.finish(g.inner, nil)
 	if res == nil && err == nil {
 		res = map[string]any{}
 	}
