@@ -19,45 +19,41 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 )
 
-// budgetedModel takes slots for the attempts beyond the first, which guards that stand
+// wrapModel takes slots for the attempts beyond the first, which guards that stand
 // outside this one make (retries and fallbacks), and charges the tokens of each.
-type budgetedModel struct {
-	model.LLM
-	b *budget
-}
-
-// GenerateContent implements model.LLM.
-func (m *budgetedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	s, ok := callbacks.CurrentStep(ctx)
-	if !ok || !m.b.use(ctx, s.Place()) {
-		if _, err := m.b.admit(ctx, s.Place(), false); err != nil {
-			return func(yield func(*model.LLMResponse, error) bool) { yield(nil, err) }
-		}
-	}
-	return func(yield func(*model.LLMResponse, error) bool) {
-		var usage *genai.GenerateContentResponseUsageMetadata
-		var answer *genai.Content
-		failed := false
-		// Also where the consumer goes away in mid-stream: what was read is charged.
-		defer func() {
-			if !failed || usage != nil {
-				m.b.charge(ctx, usage, req, answer)
+func (b *budget) wrapModel(next model.LLM) model.LLM {
+	return callbacks.AroundModel(next, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		s, ok := callbacks.CurrentStep(ctx)
+		if !ok || !b.use(ctx, s.Place()) {
+			if _, err := b.admit(ctx, s.Place(), false); err != nil {
+				return func(yield func(*model.LLMResponse, error) bool) { yield(nil, err) }
 			}
-		}()
-		for resp, err := range new(wire).generate(ctx, m.LLM, once(req), stream) {
-			failed = err != nil
-			if resp != nil {
-				if resp.UsageMetadata != nil {
-					// Chunks report the sum so far; the last report is the whole.
-					usage = resp.UsageMetadata
+		}
+		return func(yield func(*model.LLMResponse, error) bool) {
+			var usage *genai.GenerateContentResponseUsageMetadata
+			var answer *genai.Content
+			failed := false
+			// Also where the consumer goes away in mid-stream: what was read is charged.
+			defer func() {
+				if !failed || usage != nil {
+					b.charge(ctx, usage, req, answer)
 				}
-				answer = resp.Content
-			}
-			if !yield(resp, err) {
-				return
+			}()
+			for resp, err := range new(wire).generate(ctx, next, once(req), stream) {
+				failed = err != nil
+				if resp != nil {
+					if resp.UsageMetadata != nil {
+						// Chunks report the sum so far; the last report is the whole.
+						usage = resp.UsageMetadata
+					}
+					answer = resp.Content
+				}
+				if !yield(resp, err) {
+					return
+				}
 			}
 		}
-	}
+	})
 }
 
 // use claims the slot that before took for this step's call.

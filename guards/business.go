@@ -8,6 +8,8 @@ import (
 
 	"github.com/gardefou/gardefou/callbacks/codes"
 
+	"google.golang.org/genai"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/tool"
 
@@ -60,14 +62,10 @@ func BusinessErrors() callbacks.Guard {
 }
 
 // unknownTool reports whether t is what ADK puts in the place of a tool that does not
-// exist: something with a name that can't be run.
+// exist: something with a name and no declaration.
 func unknownTool(t tool.Tool) bool {
-	switch t.(type) {
-	case interface {
-		Run(ctx agent.Context, args any) (map[string]any, error)
-	}, streamRunner:
-		return false
-	default:
-		return true
-	}
+	_, declared := t.(interface {
+		Declaration() *genai.FunctionDeclaration
+	})
+	return !declared
 }

@@ -177,7 +177,7 @@ func callBudget(o CallBudgetOptions, a *account) callbacks.Guard {
 		Name:        b.name,
 		BeforeModel: b.before,
 		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
-			return &budgetedModel{LLM: next, b: b}
+			return b.wrapModel(next)
 		},
 		Observe: b.observe,
 		Info: func() callbacks.Info {

@@ -6,7 +6,6 @@ package guards
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/gardefou/gardefou/callbacks/codes"
@@ -67,54 +66,22 @@ func (c *checkpoint) wrapTool(t tool.Tool) tool.Tool {
 	if !slices.Contains(c.tools, t.Name()) && (!ok || !w.Writes()) {
 		return t
 	}
-	switch t := t.(type) {
-	case streamingTool:
-		return &checkpointedStream{t, c}
-	case functionTool:
-		return &checkpointedTool{t, c}
-	default:
-		return t
-	}
+	return callbacks.AroundTool(t, func(ctx agent.Context, args map[string]any, next callbacks.ToolCall) (map[string]any, error) {
+		if err := c.before(ctx, t.Name(), args); err != nil {
+			return nil, err
+		}
+		return next(ctx, args)
+	})
 }
 
 // before takes the restore point, or says why the tool must not run.
-func (c *checkpoint) before(ctx agent.Context, name string, args any) error {
-	m, _ := args.(map[string]any)
-	m, err := RevealArgs(ctx, m)
+func (c *checkpoint) before(ctx agent.Context, name string, args map[string]any) error {
+	plain, err := RevealArgs(ctx, args)
 	if err != nil {
 		return err
 	}
-	if err = c.take(ctx, wrappedStep(ctx, name, m)); err != nil {
+	if err = c.take(ctx, wrappedStep(ctx, name, plain)); err != nil {
 		return callbacks.Deny(codes.CheckpointFailed, say(ctx, text.CheckpointFailed, name)).WithCause(err).By("checkpoint")
 	}
 	return nil
-}
-
-type checkpointedTool struct {
-	functionTool
-	c *checkpoint
-}
-
-// Run implements ADK's function tool.
-func (t *checkpointedTool) Run(ctx agent.Context, args any) (map[string]any, error) {
-	if err := t.c.before(ctx, t.Name(), args); err != nil {
-		return nil, err
-	}
-	return t.functionTool.Run(ctx, args)
-}
-
-type checkpointedStream struct {
-	streamingTool
-	c *checkpoint
-}
-
-// RunStream implements ADK's streaming tool.
-func (t *checkpointedStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		if err := t.c.before(ctx, t.Name(), args); err != nil {
-			yield("", err)
-			return
-		}
-		t.streamingTool.RunStream(ctx, args)(yield)
-	}
 }

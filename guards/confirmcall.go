@@ -48,54 +48,21 @@ func (s *standing) add(call string) {
 	s.calls[call] = true
 }
 
-// wrapTool keeps the kind of a tool; one that does not run here stays as it is.
 func (c *confirm) wrapTool(t tool.Tool) tool.Tool {
 	if len(c.o.Tools) > 0 && !slices.Contains(c.o.Tools, t.Name()) {
 		return t
 	}
-	switch t := t.(type) {
-	case streamingTool:
-		return &confirmedStream{t, c}
-	case functionTool:
-		return &confirmedTool{t, c}
-	default:
-		return t
-	}
-}
-
-type confirmedTool struct {
-	functionTool
-	c *confirm
-}
-
-// Run implements ADK's function tool.
-func (t *confirmedTool) Run(ctx agent.Context, args any) (map[string]any, error) {
-	if err := t.c.approve(ctx, t.Name(), args); err != nil {
-		return nil, err
-	}
-	return t.functionTool.Run(ctx, args)
-}
-
-type confirmedStream struct {
-	streamingTool
-	c *confirm
-}
-
-// RunStream implements ADK's streaming tool.
-func (t *confirmedStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		if err := t.c.approve(ctx, t.Name(), args); err != nil {
-			yield("", err)
-			return
+	return callbacks.AroundTool(t, func(ctx agent.Context, args map[string]any, next callbacks.ToolCall) (map[string]any, error) {
+		if err := c.approve(ctx, t.Name(), args); err != nil {
+			return nil, err
 		}
-		t.streamingTool.RunStream(ctx, args)(yield)
-	}
+		return next(ctx, args)
+	})
 }
 
 // approve returns nil where the call may be made, or the refusal. The person sees the
 // values; what is remembered of the call has the tokens that Redact put, in either order.
-func (c *confirm) approve(ctx agent.Context, name string, given any) error {
-	args, _ := given.(map[string]any)
+func (c *confirm) approve(ctx agent.Context, name string, args map[string]any) error {
 	plain, err := RevealArgs(ctx, args)
 	if err != nil {
 		return err

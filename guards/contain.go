@@ -54,7 +54,7 @@ func (o ContainOptions) Guard() callbacks.Guard {
 	attempts := max(1, o.Attempts)
 	g := callbacks.Guard{
 		Name:      "contain",
-		WrapAgent: func(a agent.Agent) agent.Agent { return &containedAgent{Agent: a, attempts: attempts} },
+		WrapAgent: func(a agent.Agent) agent.Agent { return contained(a, attempts) },
 		Info: func() callbacks.Info {
 			info := callbacks.Info{Fails: "open: the branch becomes a gap"}
 			if attempts > 1 {
@@ -69,32 +69,33 @@ func (o ContainOptions) Guard() callbacks.Guard {
 	return g
 }
 
-type containedAgent struct {
-	agent.Agent
-	attempts int
-}
-
-// Run implements agent.Agent.
-func (c *containedAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
-	return func(yield func(*session.Event, error) bool) {
-		for attempt := 1; ; attempt++ {
-			failure := c.attempt(ctx, yield)
-			if failure == nil {
+func contained(a agent.Agent, attempts int) agent.Agent {
+	return callbacks.AroundAgent(a, func(
+		ctx agent.InvocationContext, next func(agent.InvocationContext) iter.Seq2[*session.Event, error],
+	) iter.Seq2[*session.Event, error] {
+		return func(yield func(*session.Event, error) bool) {
+			for attempt := 1; ; attempt++ {
+				failure := attemptOf(ctx, a.Name(), next(ctx), yield)
+				if failure == nil {
+					return
+				}
+				if run := callbacks.RunOf(ctx); attempt < attempts && (run == nil || run.Stopped() == nil) {
+					continue
+				}
+				gapsKey.Of(ctx).add(Gap{Agent: a.Name(), Attempts: attempt, Err: failure})
 				return
 			}
-			if run := callbacks.RunOf(ctx); attempt < c.attempts && (run == nil || run.Stopped() == nil) {
-				continue
-			}
-			gapsKey.Of(ctx).add(Gap{Agent: c.Name(), Attempts: attempt, Err: failure})
-			return
 		}
-	}
+	})
 }
 
-// attempt runs the agent once. A consumer that went away is no failure; a response that is
-// no answer is one, which ADK ends the agent with as with any other.
-func (c *containedAgent) attempt(ctx agent.InvocationContext, yield func(*session.Event, error) bool) error {
-	for ev, err := range c.Agent.Run(ctx) {
+// attemptOf hands on one attempt's events and returns why it failed. A consumer that went
+// away is no failure; a response that is no answer is one, which ADK ends the agent with as
+// with any other.
+func attemptOf(
+	ctx agent.InvocationContext, name string, events iter.Seq2[*session.Event, error], yield func(*session.Event, error) bool,
+) error {
+	for ev, err := range events {
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
@@ -102,5 +103,5 @@ func (c *containedAgent) attempt(ctx agent.InvocationContext, yield func(*sessio
 			return nil
 		}
 	}
-	return callbacks.RunOf(ctx).TakeNoAnswer(ctx, c.Name())
+	return callbacks.RunOf(ctx).TakeNoAnswer(ctx, name)
 }

@@ -5,6 +5,7 @@ package guards_test
 
 import (
 	"errors"
+	"io"
 	"iter"
 	"testing"
 
@@ -12,10 +13,12 @@ import (
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/agent/workflowagent"
 	"google.golang.org/adk/v2/agent/workflowagents/parallelagent"
 	"google.golang.org/adk/v2/agent/workflowagents/sequentialagent"
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/tool"
+	"google.golang.org/adk/v2/workflow"
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/callbacks/callbackstest"
@@ -151,4 +154,22 @@ func TestJournalNonsenseAndFailure(t *testing.T) {
 	require.Nil(t, callbackstest.BeforeTool(t, callbacks.Guard{Name: "x", BeforeTool: nil}, callbackstest.Tool("lookup"), nil))
 	g.Observe(callbackstest.Context(t), callbacks.Event{Step: callbacks.StepTool, Tool: "lookup"})
 	require.ErrorIs(t, failed, errBroken)
+}
+
+// In a graph of nodes a contained agent reads its node's input at every attempt.
+func TestContainKeepsTheInputOfANode(t *testing.T) {
+	m := callbackstest.Script(callbackstest.Fail(errors.New("busy")), callbackstest.Say("answer"))
+	a, err := callbacks.New(guards.ContainOptions{Attempts: 2}.Guard()).NewAgent(llmagent.Config{Name: "a", Model: m})
+	require.NoError(t, err)
+	pre := workflow.NewFunctionNode("pre", func(agent.Context, string) (string, error) { return "the node's input", nil }, workflow.NodeConfig{})
+	node, err := workflow.NewAgentNode(a, workflow.NodeConfig{})
+	require.NoError(t, err)
+	root, err := workflowagent.New(workflowagent.Config{Name: "graph", Edges: workflow.Chain(workflow.Start, pre, node)})
+	require.NoError(t, err)
+	_, err = callbackstest.Play(io.Discard, root, "the user's question")
+	require.NoError(t, err)
+	require.Len(t, m.Requests(), 2)
+	for _, req := range m.Requests() {
+		require.Equal(t, "the node's input", req.Contents[len(req.Contents)-1].Parts[0].Text)
+	}
 }

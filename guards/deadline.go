@@ -81,7 +81,7 @@ func (o DeadlineOptions) Guard() callbacks.Guard {
 		return g
 	}
 	if o.Agent > 0 || o.ModelCall > 0 {
-		g.WrapModel = func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM { return &deadlineModel{next, d} }
+		g.WrapModel = func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM { return d.wrapModel(next) }
 	}
 	if o.Agent > 0 || o.ToolCall > 0 {
 		g.WrapTool = d.wrapTool

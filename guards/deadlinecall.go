@@ -21,31 +21,27 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 )
 
-// deadlineModel ends model calls that take too long.
-type deadlineModel struct {
-	model.LLM
-	d *deadline
-}
-
-// GenerateContent implements model.LLM.
-func (m *deadlineModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	return func(yield func(*model.LLMResponse, error) bool) {
-		cs, _ := callbacks.CurrentStep(ctx)
-		limit, byAgent := m.d.limit(ctx, cs.Place(), m.d.o.ModelCall)
-		if limit <= 0 { // the agent's: a call's own is positive where it is wrapped
-			yield(nil, m.d.over(ctx))
-			return
-		}
-		late := func() error {
-			if byAgent {
-				return m.d.over(ctx)
+// wrapModel ends model calls that take too long.
+func (d *deadline) wrapModel(next model.LLM) model.LLM {
+	return callbacks.AroundModel(next, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		return func(yield func(*model.LLMResponse, error) bool) {
+			cs, _ := callbacks.CurrentStep(ctx)
+			limit, byAgent := d.limit(ctx, cs.Place(), d.o.ModelCall)
+			if limit <= 0 { // the agent's: a call's own is positive where it is wrapped
+				yield(nil, d.over(ctx))
+				return
 			}
-			return &DeadlineError{limit}
+			late := func() error {
+				if byAgent {
+					return d.over(ctx)
+				}
+				return &DeadlineError{limit}
+			}
+			timed(ctx, limit, late, func() {}, isWhole, func(ctx context.Context) iter.Seq2[*model.LLMResponse, error] {
+				return next.GenerateContent(ctx, req, stream)
+			})(yield)
 		}
-		timed(ctx, limit, late, func() {}, isWhole, func(ctx context.Context) iter.Seq2[*model.LLMResponse, error] {
-			return m.LLM.GenerateContent(ctx, req, stream)
-		})(yield)
-	}
+	})
 }
 
 func isWhole(resp *model.LLMResponse) bool { return resp != nil && !resp.Partial }
@@ -146,81 +142,41 @@ func pump[T any](ctx context.Context, run func(context.Context) iter.Seq2[T, err
 	return items
 }
 
-// wrapTool keeps the kind of a tool; one that does not run here stays as it is.
+// wrapTool runs a tool with a context and actions of its own, so that nothing is shared with
+// a call that is left behind; on completion the actions take effect.
 func (d *deadline) wrapTool(t tool.Tool) tool.Tool {
-	switch t := t.(type) {
-	case streamingTool:
-		return &deadlineStream{t, d}
-	case functionTool:
-		return &deadlineTool{t, d}
-	default:
-		return t
-	}
-}
-
-type deadlineTool struct {
-	functionTool
-	d *deadline
-}
-
-// Run implements ADK's function tool.
-func (t *deadlineTool) Run(ctx agent.Context, args any) (map[string]any, error) {
-	var result map[string]any
-	run := func(ctx agent.Context, args any) iter.Seq2[map[string]any, error] {
-		return func(yield func(map[string]any, error) bool) { yield(t.functionTool.Run(ctx, args)) }
-	}
-	for res, err := range timedTool(t.d, t.Name(), ctx, args, run) {
-		if err != nil {
-			return nil, err
-		}
-		result = res
-	}
-	return result, nil
-}
-
-type deadlineStream struct {
-	streamingTool
-	d *deadline
-}
-
-// RunStream implements ADK's streaming tool.
-func (t *deadlineStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
-	return timedTool(t.d, t.Name(), ctx, args, t.streamingTool.RunStream)
-}
-
-// timedTool runs a tool with a context and actions of its own, so that nothing is shared
-// with a call that is left behind; on completion the actions take effect.
-func timedTool[T any](d *deadline, name string, ctx agent.Context, args any, run func(agent.Context, any) iter.Seq2[T, error]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
+	return callbacks.AroundTool(t, func(ctx agent.Context, args map[string]any, next callbacks.ToolCall) (map[string]any, error) {
 		if ctx == nil {
-			run(ctx, args)(yield)
-			return
+			return next(ctx, args)
 		}
 		limit, byAgent := d.limit(ctx, callbacks.PlaceOf(ctx), d.o.ToolCall)
 		late := func() error {
 			if byAgent {
 				return d.over(ctx)
 			}
-			return callbacks.Deny(codes.ToolTimeout, say(ctx, text.DeadlineTool, name, seconds(limit))).By(deadlineName)
+			return callbacks.Deny(codes.ToolTimeout, say(ctx, text.DeadlineTool, t.Name(), seconds(limit))).By(deadlineName)
 		}
 		if limit <= 0 {
-			var none T
-			yield(none, late())
-			return
+			return nil, late()
 		}
-		if m, ok := args.(map[string]any); ok {
-			args = maps.Clone(m)
-		}
+		args = maps.Clone(args)
 		actions := cloneActions(ctx.Actions())
 		takeEffect := func() {
 			if into := ctx.Actions(); into != nil {
 				*into = *actions
 			}
 		}
-		timed(ctx, limit, late, takeEffect, nil, func(plain context.Context) iter.Seq2[T, error] {
-			return run(detached(plain, ctx, actions), args)
-		})(yield)
-	}
+		var result map[string]any
+		for res, err := range timed(ctx, limit, late, takeEffect, nil, func(plain context.Context) iter.Seq2[map[string]any, error] {
+			return func(yield func(map[string]any, error) bool) { yield(next(detached(plain, ctx, actions), args)) }
+		}) {
+			if err != nil {
+				return nil, err
+			}
+			result = res
+		}
+		return result, nil
+	})
 }
 
 // detached is ctx as a tool sees it, with a context and actions of its own.

@@ -67,7 +67,7 @@ func Finish(toolName string, schema any) callbacks.Guard {
 		Err:         err,
 		BeforeModel: f.before,
 		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
-			return &finishModel{LLM: next, f: f}
+			return f.wrapModel(next)
 		},
 		BeforeTool: f.beforeTool,
 		AfterTool:  f.afterTool,
@@ -186,40 +186,36 @@ func (f *finish) afterTool(ctx agent.Context, t tool.Tool, _, result map[string]
 	return nil, nil
 }
 
-// finishModel asks again, once, where the model answered without a call.
-type finishModel struct {
-	model.LLM
-	f *finish
-}
-
-// GenerateContent implements model.LLM.
-func (m *finishModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	return func(yield func(*model.LLMResponse, error) bool) {
-		cs, _ := callbacks.CurrentStep(ctx)
-		v := finishersKey.At(ctx, cs.Place())
-		for {
-			var prose *genai.Content
-			again := false
-			for resp, err := range m.LLM.GenerateContent(ctx, req, stream) {
-				if isProse(resp, err) {
-					prose, again = resp.Content, true
-					break
+// wrapModel asks again, once, where the model answered without a call.
+func (f *finish) wrapModel(next model.LLM) model.LLM {
+	return callbacks.AroundModel(next, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		return func(yield func(*model.LLMResponse, error) bool) {
+			cs, _ := callbacks.CurrentStep(ctx)
+			v := finishersKey.At(ctx, cs.Place())
+			for {
+				var prose *genai.Content
+				again := false
+				for resp, err := range next.GenerateContent(ctx, req, stream) {
+					if isProse(resp, err) {
+						prose, again = resp.Content, true
+						break
+					}
+					if !yield(resp, err) {
+						return
+					}
 				}
-				if !yield(resp, err) {
+				if !again {
 					return
 				}
+				_, last := landersKey.At(ctx, cs.Place()).landing()
+				if !v.first(&v.reminded) || last {
+					yield(nil, &NotFinishedError{Agent: cs.Agent, Tool: f.tool})
+					return
+				}
+				req = f.reminded(ctx, req, prose)
 			}
-			if !again {
-				return
-			}
-			_, last := landersKey.At(ctx, cs.Place()).landing()
-			if !v.first(&v.reminded) || last {
-				yield(nil, &NotFinishedError{Agent: cs.Agent, Tool: m.f.tool})
-				return
-			}
-			req = m.reminded(ctx, req, prose)
 		}
-	}
+	})
 }
 
 // isProse reports whether a final answer calls nothing. One that was blocked or cut is a
@@ -231,12 +227,12 @@ func isProse(resp *model.LLMResponse, err error) bool {
 	return resp.Content == nil || !slices.ContainsFunc(resp.Content.Parts, func(p *genai.Part) bool { return p != nil && p.FunctionCall != nil })
 }
 
-func (m *finishModel) reminded(ctx context.Context, req *model.LLMRequest, prose *genai.Content) *model.LLMRequest {
+func (f *finish) reminded(ctx context.Context, req *model.LLMRequest, prose *genai.Content) *model.LLMRequest {
 	c := *req
 	c.Contents = slices.Clip(req.Contents)
 	if prose != nil && len(prose.Parts) > 0 {
 		c.Contents = append(c.Contents, prose)
 	}
-	c.Contents = append(c.Contents, genai.NewContentFromText(text.Get(langOf(ctx), text.FinishReminder, m.f.tool), genai.RoleUser))
+	c.Contents = append(c.Contents, genai.NewContentFromText(text.Get(langOf(ctx), text.FinishReminder, f.tool), genai.RoleUser))
 	return &c
 }

@@ -138,7 +138,7 @@ func (o RateLimitOptions) Guard() callbacks.Guard {
 		return nil, l.pass(contextOf(ctx), key, callbacks.End)
 	}
 	g.WrapModel = func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
-		return &limitedModel{LLM: next, l: l, first: first}
+		return l.wrapModel(next, first)
 	}
 	needs := g.Info
 	g.Info = func() callbacks.Info {

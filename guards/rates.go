@@ -96,22 +96,18 @@ func (f *firstAttempt) made() (key string, passed bool) {
 	return f.key, passed
 }
 
-type limitedModel struct {
-	model.LLM
-	l     *rateLimit
-	first *callbacks.PlaceKey[*firstAttempt]
-}
-
-// GenerateContent implements model.LLM.
-func (m *limitedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	return func(yield func(*model.LLMResponse, error) bool) {
-		cs, _ := callbacks.CurrentStep(ctx)
-		if key, passed := m.first.At(ctx, cs.Place()).made(); !passed {
-			if err := m.l.pass(ctx, key, callbacks.End); err != nil {
-				yield(nil, err)
-				return
+// wrapModel limits the attempts beyond the first; the hook has let that pass.
+func (l *rateLimit) wrapModel(next model.LLM, first *callbacks.PlaceKey[*firstAttempt]) model.LLM {
+	return callbacks.AroundModel(next, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		return func(yield func(*model.LLMResponse, error) bool) {
+			cs, _ := callbacks.CurrentStep(ctx)
+			if key, passed := first.At(ctx, cs.Place()).made(); !passed {
+				if err := l.pass(ctx, key, callbacks.End); err != nil {
+					yield(nil, err)
+					return
+				}
 			}
+			next.GenerateContent(ctx, req, stream)(yield)
 		}
-		m.LLM.GenerateContent(ctx, req, stream)(yield)
-	}
+	})
 }

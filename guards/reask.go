@@ -33,33 +33,30 @@ var ErrMalformedCall = errors.New("the model wrote a malformed call")
 // that breaks its schema, [Retry] for calls of the model that fail.
 func Reask() callbacks.Guard {
 	return callbacks.Guard{
-		Name: reaskName,
-		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
-			return &reaskedModel{next}
-		},
-		Info: func() callbacks.Info { return callbacks.Info{Limits: []string{"once per model call"}} },
+		Name:      reaskName,
+		WrapModel: askAgain,
+		Info:      func() callbacks.Info { return callbacks.Info{Limits: []string{"once per model call"}} },
 	}
 }
 
-type reaskedModel struct{ model.LLM }
-
-// GenerateContent implements model.LLM.
-func (m *reaskedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	return func(yield func(*model.LLMResponse, error) bool) {
-		for resp, err := range m.LLM.GenerateContent(ctx, req, stream) {
-			if malformed(resp, err) {
-				for resp, err := range m.LLM.GenerateContent(ctx, correction(ctx, req), stream) {
-					if !yield(resp, err) {
-						return
+func askAgain(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
+	return callbacks.AroundModel(next, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		return func(yield func(*model.LLMResponse, error) bool) {
+			for resp, err := range next.GenerateContent(ctx, req, stream) {
+				if malformed(resp, err) {
+					for resp, err := range next.GenerateContent(ctx, correction(ctx, req), stream) {
+						if !yield(resp, err) {
+							return
+						}
 					}
+					return
 				}
-				return
-			}
-			if !yield(resp, err) {
-				return
+				if !yield(resp, err) {
+					return
+				}
 			}
 		}
-	}
+	})
 }
 
 func malformed(resp *model.LLMResponse, err error) bool {

@@ -87,7 +87,7 @@ func (o RedactOptions) Guard() callbacks.Guard {
 			return nil, m.response(contextOf(ctx), resp)
 		},
 		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
-			return &maskedModel{LLM: next, m: m}
+			return m.wrapModel(next)
 		},
 		Info: info,
 	}

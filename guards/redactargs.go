@@ -5,7 +5,6 @@ package guards
 
 import (
 	"context"
-	"iter"
 
 	"github.com/gardefou/gardefou/callbacks/codes"
 
@@ -37,9 +36,9 @@ func RevealArgs(ctx context.Context, args map[string]any) (map[string]any, error
 	if args == nil {
 		return nil, nil
 	}
-	v, err := reveal(ctx, args)
+	v, err := vaultKey.Of(ctx).RevealValue(args)
 	if err != nil {
-		return nil, err
+		return nil, unavailable(ctx, err)
 	}
 	plain, ok := v.(map[string]any)
 	if !ok {
@@ -48,65 +47,17 @@ func RevealArgs(ctx context.Context, args map[string]any) (map[string]any, error
 	return plain, nil
 }
 
-// reveal never returns arguments that still hold a token of a vault that is gone.
-func reveal(ctx context.Context, args any) (any, error) {
-	v, err := vaultKey.Of(ctx).RevealValue(args)
-	if err != nil {
-		return nil, unavailable(ctx, err)
-	}
-	return v, nil
-}
-
 func unavailable(ctx context.Context, err error) *callbacks.Refusal {
 	return callbacks.Deny(codes.ValueUnavailable, text.Get(langOf(ctx), text.ValueUnavailable)).WithCause(err)
 }
 
 // revealingTool gives the tool the values, and nothing before it.
 func revealingTool(t tool.Tool) tool.Tool {
-	switch inner := t.(type) {
-	case streamingTool:
-		return &revealedStream{inner}
-	case functionTool:
-		return &revealedTool{inner}
-	default:
-		return t
-	}
-}
-
-type revealedTool struct{ functionTool }
-
-// ProcessRequest forwards to the tool.
-func (r *revealedTool) ProcessRequest(ctx agent.Context, req *model.LLMRequest) error {
-	if p, ok := r.functionTool.(requestProcessor); ok {
-		return p.ProcessRequest(ctx, req)
-	}
-	return nil
-}
-
-// Run calls the tool with the values.
-func (r *revealedTool) Run(ctx agent.Context, args any) (map[string]any, error) {
-	plain, err := reveal(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	return r.functionTool.Run(ctx, plain)
-}
-
-type revealedStream struct{ streamingTool }
-
-// ProcessRequest forwards to the tool.
-func (r *revealedStream) ProcessRequest(ctx agent.Context, req *model.LLMRequest) error {
-	if p, ok := r.streamingTool.(requestProcessor); ok {
-		return p.ProcessRequest(ctx, req)
-	}
-	return nil
-}
-
-// RunStream calls the tool with the values.
-func (r *revealedStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
-	plain, err := reveal(ctx, args)
-	if err != nil {
-		return func(yield func(string, error) bool) { yield("", err) }
-	}
-	return r.streamingTool.RunStream(ctx, plain)
+	return callbacks.AroundTool(t, func(ctx agent.Context, args map[string]any, next callbacks.ToolCall) (map[string]any, error) {
+		plain, err := RevealArgs(ctx, args)
+		if err != nil {
+			return nil, err
+		}
+		return next(ctx, plain)
+	})
 }

@@ -60,65 +60,61 @@ func (c *chunkMasker) rest(like *model.LLMResponse) *model.LLMResponse {
 	}
 }
 
-// maskedModel masks what the model inside says.
-type maskedModel struct {
-	model.LLM
-	m *masker
-}
-
-// GenerateContent implements model.LLM.
-func (mm *maskedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	r := mm.m.redactor(ctx)
-	return func(yield func(*model.LLMResponse, error) bool) {
-		var chunks *chunkMasker
-		for resp, err := range mm.LLM.GenerateContent(ctx, req, stream) {
-			if err != nil || resp == nil {
-				chunks = nil // what is held back may be half a value
-				if !yield(resp, err) {
-					return
-				}
-				continue
-			}
-			resp = callbacks.CopyResponse(resp)
-			if resp.Partial {
-				if chunks == nil {
-					chunks = newChunkMasker(r)
-				}
-				chunks.chunk(resp)
-				if err := maskResponse(r, mm.m.calls(ctx, resp), resp); err != nil {
-					if !yield(nil, err) {
+// wrapModel masks what the model inside says.
+func (m *masker) wrapModel(next model.LLM) model.LLM {
+	return callbacks.AroundModel(next, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		r := m.redactor(ctx)
+		return func(yield func(*model.LLMResponse, error) bool) {
+			var chunks *chunkMasker
+			for resp, err := range next.GenerateContent(ctx, req, stream) {
+				if err != nil || resp == nil {
+					chunks = nil // what is held back may be half a value
+					if !yield(resp, err) {
 						return
 					}
 					continue
 				}
-				if dropEmptyText(resp) {
+				resp = callbacks.CopyResponse(resp)
+				if resp.Partial {
+					if chunks == nil {
+						chunks = newChunkMasker(r)
+					}
+					chunks.chunk(resp)
+					if err := maskResponse(r, m.calls(ctx, resp), resp); err != nil {
+						if !yield(nil, err) {
+							return
+						}
+						continue
+					}
+					if dropEmptyText(resp) {
+						continue
+					}
+					if !yield(resp, nil) {
+						return
+					}
 					continue
 				}
-				if !yield(resp, nil) {
+				if chunks != nil {
+					if rest := chunks.rest(resp); rest != nil && !yield(rest, nil) {
+						return
+					}
+					chunks = nil
+				}
+				err := m.response(ctx, resp)
+				if err != nil {
+					resp = nil
+				}
+				if !yield(resp, err) {
 					return
 				}
-				continue
 			}
-			if chunks != nil {
-				if rest := chunks.rest(resp); rest != nil && !yield(rest, nil) {
-					return
+			if chunks != nil { // nothing said that it is complete
+				if rest := chunks.rest(&model.LLMResponse{}); rest != nil {
+					yield(rest, nil)
 				}
-				chunks = nil
-			}
-			err := mm.m.response(ctx, resp)
-			if err != nil {
-				resp = nil
-			}
-			if !yield(resp, err) {
-				return
 			}
 		}
-		if chunks != nil { // nothing said that it is complete
-			if rest := chunks.rest(&model.LLMResponse{}); rest != nil {
-				yield(rest, nil)
-			}
-		}
-	}
+	})
 }
 
 // dropEmptyText takes out text parts that were held back whole, and reports

@@ -108,30 +108,26 @@ func (o RetryOptions) Guard() callbacks.Guard {
 		},
 	}
 	if o.Attempts > 1 {
-		g.WrapModel = func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM { return &retriedModel{next, o} }
+		g.WrapModel = func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM { return o.wrapModel(next) }
 	}
 	return g
 }
 
-type retriedModel struct {
-	model.LLM
-	o RetryOptions
-}
-
-// GenerateContent implements model.LLM.
-func (m *retriedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	return func(yield func(*model.LLMResponse, error) bool) {
-		for n := 1; ; n++ {
-			began, err := deliver(m.LLM.GenerateContent(ctx, req, stream), func(resp *model.LLMResponse) bool { return yield(resp, nil) })
-			if err == nil {
-				return
-			}
-			if began || n >= m.o.Attempts || decided(err) || ctx.Err() != nil || !m.o.Transient(err) || !m.wait(ctx, n, err) {
-				giveUp(err, yield)
-				return
+func (o RetryOptions) wrapModel(next model.LLM) model.LLM {
+	return callbacks.AroundModel(next, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		return func(yield func(*model.LLMResponse, error) bool) {
+			for n := 1; ; n++ {
+				began, err := deliver(next.GenerateContent(ctx, req, stream), func(resp *model.LLMResponse) bool { return yield(resp, nil) })
+				if err == nil {
+					return
+				}
+				if began || n >= o.Attempts || decided(err) || ctx.Err() != nil || !o.Transient(err) || !o.wait(ctx, n, err) {
+					giveUp(err, yield)
+					return
+				}
 			}
 		}
-	}
+	})
 }
 
 // A noAnswer is the error of an attempt that ended with a response that is no answer. It
@@ -194,13 +190,13 @@ func giveUp(err error, yield func(*model.LLMResponse, error) bool) {
 }
 
 // wait sleeps before attempt n+1. It reports whether that is to be made.
-func (m *retriedModel) wait(ctx context.Context, n int, err error) bool {
-	delay := min(m.o.MaxDelay, m.o.Delay<<min(n-1, 20))
+func (o RetryOptions) wait(ctx context.Context, n int, err error) bool {
+	delay := min(o.MaxDelay, o.Delay<<min(n-1, 20))
 	delay -= time.Duration(rand.Int64N(int64(delay)/2 + 1)) //nolint:gosec // spreads load, keeps no secret
 	if asked := askedDelay(err); asked > delay {
 		delay = asked
 	}
-	if delay > m.o.MaxDelay {
+	if delay > o.MaxDelay {
 		return false
 	}
 	return sleep(ctx, delay) == nil

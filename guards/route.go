@@ -114,14 +114,14 @@ type route struct {
 }
 
 func (r *route) wrap(next model.LLM, inner func(model.LLM) model.LLM) model.LLM {
-	m := &routedModel{LLM: next, r: r, better: []candidate{{next, true}}}
+	m := &routedModel{r: r, better: []candidate{{next, true}}}
 	if r.o.Cheap != nil {
 		m.cheap = &candidate{LLM: inner(r.o.Cheap)}
 	}
 	for _, f := range r.o.Fallback {
 		m.better = append(m.better, candidate{LLM: inner(f)})
 	}
-	return m
+	return callbacks.AroundModel(next, m.generate)
 }
 
 // turn describes the call that is about to be made.

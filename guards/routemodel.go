@@ -20,7 +20,6 @@ import (
 )
 
 type routedModel struct {
-	model.LLM
 	r     *route
 	cheap *candidate
 	// better are the agent's own model and those it falls back on.
@@ -34,8 +33,7 @@ type candidate struct {
 	own bool
 }
 
-// GenerateContent implements model.LLM.
-func (m *routedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+func (m *routedModel) generate(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		c := &routedCall{m: m, ctx: ctx, req: req, stream: stream, yield: yield}
 		t := m.r.turn(ctx, req)

@@ -122,7 +122,7 @@ func Spend(o SpendOptions) callbacks.Guard {
 			}
 		},
 		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
-			return &paidModel{LLM: next, s: s}
+			return s.wrapModel(next)
 		},
 		Info: func() callbacks.Info {
 			needs := []callbacks.Hook{callbacks.HookWrapModel}

@@ -4,6 +4,7 @@
 package guards
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,60 +19,49 @@ import (
 	"github.com/gardefou/gardefou/guards/prices"
 )
 
-// paidModel lets one attempt pass for which the most it can cost is reserved.
-type paidModel struct {
-	model.LLM
-	s *spend
-}
-
-// GenerateContent implements model.LLM.
-func (m *paidModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	return func(yield func(*model.LLMResponse, error) bool) {
-		s, _ := callbacks.CurrentStep(ctx)
-		at := s.Place()
-		c := &paidCall{s: m.s, client: m.LLM, agent: at.Agent, what: m.modelName(req), stream: stream}
-		ctx := context.WithValue(ctx, responseIDKey{}, &c.tapped)
-		if err := c.admit(ctx, at, req); err != nil {
-			refusal := m.s.refuse(ctx, at.Agent, err)
-			note(ctx, c.agent, c.what, func(l *SpendLine) {
-				l.Refused++
-				l.Estimated += c.estimated
-			})
-			yield(nil, refusal)
-			return
-		}
-		// Whatever happens, the call is settled once: by its usage, by a documented
-		// error, or, with no news, at what was reserved. The last of the answer is handed
-		// on when that is done: tools run before the consumer asks for more, and agents
-		// among them need the money that is left over.
-		defer c.settle(ctx)
-		var last *model.LLMResponse
-		var failure error
-		for resp, err := range c.wire.generate(ctx, m.LLM, c.req, stream) {
-			c.saw(resp, err)
-			if (last != nil || failure != nil) && !yield(last, failure) {
+// wrapModel lets one attempt pass for which the most it can cost is reserved.
+func (s *spend) wrapModel(next model.LLM) model.LLM {
+	return callbacks.AroundModel(next, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		return func(yield func(*model.LLMResponse, error) bool) {
+			step, _ := callbacks.CurrentStep(ctx)
+			at := step.Place()
+			c := &paidCall{s: s, client: next, agent: at.Agent, what: cmp.Or(req.Model, next.Name()), stream: stream}
+			ctx := context.WithValue(ctx, responseIDKey{}, &c.tapped)
+			if err := c.admit(ctx, at, req); err != nil {
+				refusal := s.refuse(ctx, at.Agent, err)
+				note(ctx, c.agent, c.what, func(l *SpendLine) {
+					l.Refused++
+					l.Estimated += c.estimated
+				})
+				yield(nil, refusal)
 				return
 			}
-			last, failure = resp, err
-			if err == nil && resp != nil && resp.Partial {
-				last = nil
-				if !yield(resp, nil) {
+			// Whatever happens, the call is settled once: by its usage, by a documented
+			// error, or, with no news, at what was reserved. The last of the answer is handed
+			// on when that is done: tools run before the consumer asks for more, and agents
+			// among them need the money that is left over.
+			defer c.settle(ctx)
+			var last *model.LLMResponse
+			var failure error
+			for resp, err := range c.wire.generate(ctx, next, c.req, stream) {
+				c.saw(resp, err)
+				if (last != nil || failure != nil) && !yield(last, failure) {
 					return
 				}
+				last, failure = resp, err
+				if err == nil && resp != nil && resp.Partial {
+					last = nil
+					if !yield(resp, nil) {
+						return
+					}
+				}
+			}
+			c.settle(ctx)
+			if last != nil || failure != nil {
+				yield(last, failure)
 			}
 		}
-		c.settle(ctx)
-		if last != nil || failure != nil {
-			yield(last, failure)
-		}
-	}
-}
-
-func (m *paidModel) modelName(req *model.LLMRequest) string {
-	if req.Model != "" {
-		return req.Model
-	}
-	return m.Name()
+	})
 }
 
 // paidCall is one attempt.

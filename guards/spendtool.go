@@ -7,75 +7,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"google.golang.org/adk/v2/agent"
-	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
 
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/ledger"
 )
 
-// wrapTool reserves a tool's price around each call. It keeps the kind of a tool; one that
-// does not run here stays as it is.
+// wrapTool reserves a tool's price around each call; it is paid once, however much it streams.
 func (s *spend) wrapTool(t tool.Tool) tool.Tool {
 	price, priced := s.o.ToolPrices[t.Name()]
 	if !priced {
 		return t
 	}
-	switch t := t.(type) {
-	case streamingTool:
-		return &paidStream{streamingTool: t, s: s, price: price}
-	case functionTool:
-		return &paidTool{functionTool: t, s: s, price: price}
-	default:
-		return t
-	}
-}
-
-type paidTool struct {
-	functionTool
-	s     *spend
-	price ledger.Nano
-}
-
-// ProcessRequest forwards to the tool.
-func (p *paidTool) ProcessRequest(ctx agent.Context, req *model.LLMRequest) error {
-	if rp, ok := p.functionTool.(requestProcessor); ok {
-		return rp.ProcessRequest(ctx, req)
-	}
-	return nil
-}
-
-// Run pays and calls the tool.
-func (p *paidTool) Run(ctx agent.Context, args any) (map[string]any, error) {
-	var res map[string]any
-	err := p.s.pay(ctx, callbacks.PlaceOf(ctx), p.Name(), p.price, func() error {
-		var err error
-		res, err = p.functionTool.Run(ctx, args)
-		return err
-	})
-	return res, err
-}
-
-type paidStream struct {
-	streamingTool
-	s     *spend
-	price ledger.Nano
-}
-
-// RunStream pays, once, and hands on what the tool streams.
-func (p *paidStream) RunStream(ctx agent.Context, args any) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		refusal := p.s.pay(ctx, callbacks.PlaceOf(ctx), p.Name(), p.price, func() error {
-			p.streamingTool.RunStream(ctx, args)(yield)
-			return nil
+	return callbacks.AroundTool(t, func(ctx agent.Context, args map[string]any, next callbacks.ToolCall) (map[string]any, error) {
+		var res map[string]any
+		err := s.pay(ctx, callbacks.PlaceOf(ctx), t.Name(), price, func() error {
+			var err error
+			res, err = next(ctx, args)
+			return err
 		})
-		if refusal != nil {
-			yield("", refusal)
-		}
-	}
+		return res, err
+	})
 }
 
 // pay reserves most, runs f and charges most: what a tool really cost nobody reports.

@@ -100,7 +100,7 @@ func (o WindowOptions) Guard() callbacks.Guard {
 	}
 	if o.Summarise != nil {
 		g.WrapModel = func(next model.LLM, inner func(model.LLM) model.LLM) model.LLM {
-			return &summarisedModel{LLM: next, w: w, summariser: inner(o.Summarise)}
+			return w.wrapModel(next, inner(o.Summarise))
 		}
 	}
 	return g

@@ -19,43 +19,38 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 )
 
-// summarisedModel puts the summary of what was cut off into each request. The summariser
+// wrapModel puts the summary of what was cut off into each request. The summariser
 // is called once for each cut.
-type summarisedModel struct {
-	model.LLM
-	w          *window
-	summariser model.LLM
-}
-
-// GenerateContent implements model.LLM.
-func (m *summarisedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	return func(yield func(*model.LLMResponse, error) bool) {
-		cs, _ := callbacks.CurrentStep(ctx)
-		at := m.w.key.At(ctx, cs.Place())
-		st := at.get()
-		if len(st.cutOff) > 0 && !lastCall(ctx, cs.Place()) {
-			summary := m.summarise(ctx, st)
-			at.update(func(now *windowState) {
-				now.cutOff = nil
-				if summary != "" {
-					now.summary = summary
-				}
-				st = *now
-			})
+func (w *window) wrapModel(next, summariser model.LLM) model.LLM {
+	return callbacks.AroundModel(next, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		return func(yield func(*model.LLMResponse, error) bool) {
+			cs, _ := callbacks.CurrentStep(ctx)
+			at := w.key.At(ctx, cs.Place())
+			st := at.get()
+			if len(st.cutOff) > 0 && !lastCall(ctx, cs.Place()) {
+				summary := w.summarise(ctx, summariser, st)
+				at.update(func(now *windowState) {
+					now.cutOff = nil
+					if summary != "" {
+						now.summary = summary
+					}
+					st = *now
+				})
+			}
+			if st.summary != "" && st.summaryAt <= len(req.Contents) {
+				said := genai.NewContentFromText(text.Get(langOf(ctx), text.WindowSummary, st.summary), genai.RoleUser)
+				with := *req
+				with.Contents = slices.Insert(slices.Clone(req.Contents), st.summaryAt, said)
+				req = &with
+			}
+			next.GenerateContent(ctx, req, stream)(yield)
 		}
-		if st.summary != "" && st.summaryAt <= len(req.Contents) {
-			said := genai.NewContentFromText(text.Get(langOf(ctx), text.WindowSummary, st.summary), genai.RoleUser)
-			with := *req
-			with.Contents = slices.Insert(slices.Clone(req.Contents), st.summaryAt, said)
-			req = &with
-		}
-		m.LLM.GenerateContent(ctx, req, stream)(yield)
-	}
+	})
 }
 
 // summarise returns what the summariser makes of the turns that were cut off, on top of
 // what it made of those before; empty where it fails.
-func (m *summarisedModel) summarise(ctx context.Context, st windowState) string {
+func (w *window) summarise(ctx context.Context, summariser model.LLM, st windowState) string {
 	lang := langOf(ctx)
 	var sb strings.Builder
 	sb.WriteString(text.Get(lang, text.WindowSummarise))
@@ -67,11 +62,11 @@ func (m *summarisedModel) summarise(ctx context.Context, st windowState) string 
 		transcribe(&sb, c)
 	}
 	req := &model.LLMRequest{
-		Model: m.summariser.Name(), Contents: []*genai.Content{genai.NewContentFromText(sb.String(), genai.RoleUser)},
-		Config: &genai.GenerateContentConfig{MaxOutputTokens: int32(min(m.w.o.SummaryTokens, 1<<31-1))}, //nolint:gosec // bounded
+		Model: summariser.Name(), Contents: []*genai.Content{genai.NewContentFromText(sb.String(), genai.RoleUser)},
+		Config: &genai.GenerateContentConfig{MaxOutputTokens: int32(min(w.o.SummaryTokens, 1<<31-1))}, //nolint:gosec // bounded
 	}
 	var answer string
-	for resp, err := range m.summariser.GenerateContent(ctx, req, false) {
+	for resp, err := range summariser.GenerateContent(ctx, req, false) {
 		if err != nil || resp == nil || resp.ErrorCode != "" {
 			return ""
 		}

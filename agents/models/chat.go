@@ -63,7 +63,7 @@ func newChat(o Options, bare string, client *http.Client) (model.LLM, error) {
 		opts = append(opts, option.WithAPIKey(key))
 	}
 	m := &chatModel{openai.NewChatCompletionService(opts...), bare, key, ofOpenAI(u.Hostname())}
-	return &keyed{LLM: m, key: key}, nil
+	return keyed(m, key), nil
 }
 
 func ofOpenAI(host string) bool {

@@ -35,6 +35,7 @@ import (
 	"google.golang.org/adk/v2/model/openaimodel"
 
 	"github.com/gardefou/gardefou/agents/offline"
+	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/internal/httpclient"
 )
@@ -177,7 +178,7 @@ func newGemini(ctx context.Context, o Options, client *http.Client) (model.LLM, 
 	if err != nil {
 		return nil, hide(key, fmt.Errorf("models: %w", err))
 	}
-	return &keyed{LLM: m, key: key}, nil
+	return keyed(m, key), nil
 }
 
 func newOpenAI(ctx context.Context, o Options, bare string, client *http.Client) (model.LLM, error) {
@@ -199,7 +200,7 @@ func newOpenAI(ctx context.Context, o Options, bare string, client *http.Client)
 	if err != nil {
 		return nil, hide(key, fmt.Errorf("models: %w", err))
 	}
-	return &keyed{LLM: m, key: key}, nil
+	return keyed(m, key), nil
 }
 
 // mayCarryKey refuses an address that the key would reach in the clear.
@@ -237,32 +238,20 @@ func firstOf(values ...string) string {
 
 // keyed keeps the key out of errors, whatever a server or a client library puts into
 // them, names the error of a call that is not JSON, and the finish reason of every answer.
-type keyed struct {
-	model.LLM
-	key string
-}
-
-// GetGoogleLLMVariant forwards what ADK asks of Gemini models.
-func (k *keyed) GetGoogleLLMVariant() genai.Backend {
-	if v, ok := k.LLM.(interface{ GetGoogleLLMVariant() genai.Backend }); ok {
-		return v.GetGoogleLLMVariant()
-	}
-	return genai.BackendUnspecified
-}
-
-// GenerateContent implements model.LLM.
-func (k *keyed) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	return func(yield func(*model.LLMResponse, error) bool) {
-		ctx, finished := withFinish(ctx)
-		for resp, err := range k.LLM.GenerateContent(ctx, inOneRequest(req), stream) {
-			if errors.Is(err, openaimodel.ErrFunctionCallArgs) || err != nil && strings.Contains(err.Error(), streamedArgs) {
-				err = fmt.Errorf("%w: %w", guards.ErrMalformedCall, err)
-			}
-			if !yield(finished(resp), hide(k.key, err)) {
-				return
+func keyed(m model.LLM, key string) model.LLM {
+	return callbacks.AroundModel(m, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		return func(yield func(*model.LLMResponse, error) bool) {
+			ctx, finished := withFinish(ctx)
+			for resp, err := range m.GenerateContent(ctx, inOneRequest(req), stream) {
+				if errors.Is(err, openaimodel.ErrFunctionCallArgs) || err != nil && strings.Contains(err.Error(), streamedArgs) {
+					err = fmt.Errorf("%w: %w", guards.ErrMalformedCall, err)
+				}
+				if !yield(finished(resp), hide(key, err)) {
+					return
+				}
 			}
 		}
-	}
+	})
 }
 
 // inOneRequest is req without genai's automatic continuation, which makes further requests

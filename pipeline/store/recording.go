@@ -115,12 +115,17 @@ func (r *Recording) Answers() int {
 func (r *Recording) Replay(toolPrefix string) callbacks.Guard {
 	return callbacks.Guard{
 		Name:      "replay",
-		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM { return &replayedModel{next, r} },
+		WrapModel: r.wrapModel,
 		WrapTool: func(t tool.Tool) tool.Tool {
-			if f, ok := t.(functionTool); ok && strings.HasPrefix(t.Name(), toolPrefix) {
-				return &replayedTool{f, r}
+			if !strings.HasPrefix(t.Name(), toolPrefix) {
+				return t
 			}
-			return t
+			return callbacks.AroundTool(t, func(ctx agent.Context, args map[string]any, next callbacks.ToolCall) (map[string]any, error) {
+				if res, ok := r.result(ctx.AgentName(), t.Name(), ctx.FunctionCallID()); ok {
+					return res, nil
+				}
+				return next(ctx, args)
+			})
 		},
 		Info: func() callbacks.Info { return callbacks.Info{Fails: "open"} },
 	}
@@ -149,50 +154,17 @@ func (r *Recording) result(agentName, toolName, callID string) (map[string]any, 
 	return res, ok && res["error"] == nil
 }
 
-type replayedModel struct {
-	model.LLM
-	r *Recording
-}
-
-// GenerateContent implements model.LLM.
-func (m *replayedModel) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-	return func(yield func(*model.LLMResponse, error) bool) {
-		if s, ok := callbacks.CurrentStep(ctx); ok {
-			if answer := m.r.next(s.Agent); answer != nil {
-				// What it used was counted when it was new.
-				yield(&model.LLMResponse{Content: answer, TurnComplete: true}, nil)
-				return
+func (r *Recording) wrapModel(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
+	return callbacks.AroundModel(next, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		return func(yield func(*model.LLMResponse, error) bool) {
+			if s, ok := callbacks.CurrentStep(ctx); ok {
+				if answer := r.next(s.Agent); answer != nil {
+					// What it used was counted when it was new.
+					yield(&model.LLMResponse{Content: answer, TurnComplete: true}, nil)
+					return
+				}
 			}
+			next.GenerateContent(ctx, req, stream)(yield)
 		}
-		m.LLM.GenerateContent(ctx, req, stream)(yield)
-	}
-}
-
-type functionTool interface {
-	tool.Tool
-	Declaration() *genai.FunctionDeclaration
-	Run(ctx agent.Context, args any) (map[string]any, error)
-}
-
-type replayedTool struct {
-	functionTool
-	r *Recording
-}
-
-// ProcessRequest forwards to the tool.
-func (t *replayedTool) ProcessRequest(ctx agent.Context, req *model.LLMRequest) error {
-	if rp, ok := t.functionTool.(interface {
-		ProcessRequest(agent.Context, *model.LLMRequest) error
-	}); ok {
-		return rp.ProcessRequest(ctx, req)
-	}
-	return nil
-}
-
-// Run returns the recorded result or calls the tool.
-func (t *replayedTool) Run(ctx agent.Context, args any) (map[string]any, error) {
-	if res, ok := t.r.result(ctx.AgentName(), t.Name(), ctx.FunctionCallID()); ok {
-		return res, nil
-	}
-	return t.functionTool.Run(ctx, args)
+	})
 }
