@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/gardefou/gardefou/callbacks/codes"
@@ -53,22 +54,8 @@ func (a agentHooks) before(ctx agent.Context) (*genai.Content, error) {
 			run.agentBegins(PlaceOf(ctx), stay{a.c.identity(), func() { a.tell(ctx, func(*Event) {}) }})
 		}
 	}
-	for _, h := range a.c.h.beforeAgent {
-		if h.monitored {
-			content, err := callAgentHook(h.f, monitored(ctx))
-			note(a.c, ctx, agentEvent(ctx), h.guard, content != nil, err)
-			continue
-		}
-		content, err := callAgentHook(h.f, ctx)
-		if err != nil {
-			return a.refuse(ctx, run, h.guard, err), nil
-		}
-		if content != nil {
-			a.tell(ctx, func(ev *Event) { ev.Outcome, ev.Guard = OutcomeReplaced, h.guard })
-			return content, nil
-		}
-	}
-	return nil, nil
+	content, _ := runAgentHooks(ctx, a, a.c.h.beforeAgent)
+	return content, nil
 }
 
 // standsAside reports whether the same chain acts as a plugin for this agent, which
@@ -86,13 +73,26 @@ func (a agentHooks) standsAside(ctx agent.Context) bool {
 	return ok
 }
 
-func callAgentHook(f func(agent.Context) (*genai.Content, error), ctx agent.Context) (content *genai.Content, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			content, err = nil, newPanicError(p)
+// runAgentHooks returns what one of the hooks answered, and whether one did.
+func runAgentHooks[F ~func(agent.Context) (*genai.Content, error)](
+	ctx agent.Context, a agentHooks, hooks []named[F],
+) (*genai.Content, bool) {
+	for _, h := range hooks {
+		if h.monitored {
+			content, err := safely(func() (*genai.Content, error) { return h.f(monitored(ctx)) })
+			note(a.c, ctx, agentEvent(ctx), h.guard, content != nil, err)
+			continue
 		}
-	}()
-	return f(ctx)
+		content, err := safely(func() (*genai.Content, error) { return h.f(ctx) })
+		if err != nil {
+			return a.refuse(ctx, runOrNil(ctx), h.guard, err), true
+		}
+		if content != nil {
+			a.tell(ctx, func(ev *Event) { ev.Outcome, ev.Guard = OutcomeReplaced, h.guard })
+			return content, true
+		}
+	}
+	return nil, false
 }
 
 func (a agentHooks) refuse(ctx agent.Context, run *Run, guard string, err error) *genai.Content {
@@ -126,20 +126,8 @@ func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
 	if ctx != nil {
 		runOrNil(ctx).closeSteps(PlaceOf(ctx))
 	}
-	for _, h := range a.c.h.afterAgent {
-		if h.monitored {
-			content, err := callAgentHook(h.f, monitored(ctx))
-			note(a.c, ctx, agentEvent(ctx), h.guard, content != nil, err)
-			continue
-		}
-		content, err := callAgentHook(h.f, ctx)
-		if err != nil {
-			return a.refuse(ctx, runOrNil(ctx), h.guard, err), nil
-		}
-		if content != nil {
-			a.tell(ctx, func(ev *Event) { ev.Outcome, ev.Guard = OutcomeReplaced, h.guard })
-			return content, nil
-		}
+	if content, answered := runAgentHooks(ctx, a, a.c.h.afterAgent); answered {
+		return content, nil
 	}
 	if !a.wrapped {
 		a.tell(ctx, func(*Event) {})
@@ -182,40 +170,17 @@ func agentEvent(ctx agent.Context) Event {
 // error: ADK runs children of a parallel agent on bare goroutines.
 func (c *Chain) wrapAgent(a agent.Agent) (agent.Agent, error) {
 	out := AroundAgent(AroundAgent(a, contained), c.tellingEnd(a.Name()))
-	for i := len(c.guards) - 1; i >= 0; i-- {
-		wrapped, err := callWrapAgent(&c.guards[i], out)
-		if err != nil {
-			return nil, fmt.Errorf("callbacks: agent %q: wrap_agent of guard %q: %w", a.Name(), c.guards[i].Name, err)
+	for _, h := range slices.Backward(c.h.wrapAgent) {
+		wrapped, err := safely(func() (agent.Agent, error) { return h.f(out), nil })
+		if err == nil && wrapped == nil {
+			err = errors.New("it returned no agent")
 		}
-		out = wrapped
+		if err != nil {
+			return nil, fmt.Errorf("callbacks: agent %q: wrap_agent of guard %q: %w", a.Name(), h.guard, err)
+		}
+		out = AroundAgent(wrapped, contained)
 	}
 	return out, nil
-}
-
-func callWrapAgent(g *Guard, inner agent.Agent) (agent.Agent, error) {
-	if g.WrapAgent == nil {
-		return inner, nil
-	}
-	wrapped, err := safely(func() (agent.Agent, error) { return g.WrapAgent(inner), nil })
-	switch {
-	case err != nil:
-		return nil, err
-	case wrapped == nil:
-		return nil, errors.New("it returned no agent")
-	}
-	return AroundAgent(wrapped, contained), nil
-}
-
-func (c *Chain) wrapsAgents() bool {
-	if c == nil {
-		return false
-	}
-	for _, g := range c.guards {
-		if g.WrapAgent != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // tellingEnd tells the observers how the agent of that name ended.

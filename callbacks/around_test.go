@@ -146,7 +146,9 @@ func TestAroundToolDecidesForBothKinds(t *testing.T) {
 			t.Run(kind+", "+form, func(t *testing.T) {
 				inner := newTool()
 				m := callbackstest.Script(
-					callbackstest.Call("look", map[string]any{"id": "1"}), callbackstest.Call("look", map[string]any{"id": "13"}), callbackstest.Say("done"))
+					callbackstest.Call("look", map[string]any{"id": "1"}), callbackstest.Call("look", map[string]any{"id": "13"}),
+					callbackstest.Say("done"),
+				)
 				l := launch(t, attach(t, inner, llmagent.Config{Name: "a", Model: m}), agent.StreamingModeNone)
 				require.Empty(t, l.errs)
 				require.Equal(t, []map[string]any{{"result": "PLAIN"}, {"error": "not thirteen"}}, responses(l.events))
@@ -266,7 +268,9 @@ func TestAroundAgentForwardsTheInputOfANode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := callbackstest.Script(append(tc.turns, callbackstest.Say("answer"))...)
-			pre := workflow.NewFunctionNode("pre", func(agent.Context, string) (string, error) { return "QUESTION MADE BY PRE", nil }, workflow.NodeConfig{})
+			pre := workflow.NewFunctionNode("pre", func(agent.Context, string) (string, error) {
+				return "QUESTION MADE BY PRE", nil
+			}, workflow.NodeConfig{})
 			node, err := workflow.NewAgentNode(tc.agent(llmagent.Config{Name: "a", Model: m}), workflow.NodeConfig{})
 			require.NoError(t, err)
 			root, err := workflowagent.New(workflowagent.Config{Name: "graph", Edges: workflow.Chain(workflow.Start, pre, node)})

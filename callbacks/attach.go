@@ -23,7 +23,7 @@ const configGuard = "config"
 // are put around it; such an agent is meant as a child of a workflow agent, so
 // sub-agents of its own and the task and single-turn modes are refused then.
 func (c *Chain) NewAgent(cfg llmagent.Config) (agent.Agent, error) {
-	wrap := c.wrapsAgents()
+	wrap := c != nil && len(c.h.wrapAgent) > 0
 	if wrap && (len(cfg.SubAgents) > 0 || cfg.Mode == llmagent.ModeTask || cfg.Mode == llmagent.ModeSingleTurn) {
 		return nil, fmt.Errorf("callbacks: agent %q: guards that wrap agents work on children of workflow agents only, not with sub-agents or in mode %q", cfg.Name, cfg.Mode)
 	}
@@ -81,16 +81,13 @@ func (c *Chain) attach(cfg llmagent.Config, wrapped bool) (llmagent.Config, erro
 		m.saveAs, m.schema = cfg.OutputKey, cfg.OutputSchema != nil
 		cfg.OutputKey = ""
 	}
-	t := toolHooks{c: c, saveAs: m.saveAs}
-	a := agentHooks{c: c, wrapped: wrapped}
-	cfg.BeforeAgentCallbacks = []agent.BeforeAgentCallback{a.before}
-	cfg.AfterAgentCallbacks = []agent.AfterAgentCallback{a.after}
-	cfg.BeforeModelCallbacks = []llmagent.BeforeModelCallback{m.before}
-	cfg.AfterModelCallbacks = []llmagent.AfterModelCallback{m.after}
-	cfg.OnModelErrorCallbacks = []llmagent.OnModelErrorCallback{m.onError}
-	cfg.BeforeToolCallbacks = []llmagent.BeforeToolCallback{t.before}
-	cfg.AfterToolCallbacks = []llmagent.AfterToolCallback{t.after}
-	cfg.OnToolErrorCallbacks = []llmagent.OnToolErrorCallback{t.onError}
+	p := &places{
+		agent: cfg, modelHooks: m, toolHooks: toolHooks{c: c, saveAs: m.saveAs}, agentHooks: agentHooks{c: c, wrapped: wrapped},
+	}
+	for _, r := range p.table() {
+		r.onAgent()
+	}
+	cfg = p.agent
 
 	if cfg.Model != nil {
 		var err error
@@ -134,36 +131,6 @@ func (c *Chain) wrapsSet(set tool.Toolset) bool {
 		}
 	}
 	return false
-}
-
-// configHooks makes one guard of each callback on cfg.
-func configHooks(cfg llmagent.Config) []Guard {
-	var own []Guard
-	for _, f := range cfg.BeforeAgentCallbacks {
-		own = append(own, Guard{Name: configGuard, BeforeAgent: f})
-	}
-	for _, f := range cfg.AfterAgentCallbacks {
-		own = append(own, Guard{Name: configGuard, AfterAgent: f})
-	}
-	for _, f := range cfg.BeforeModelCallbacks {
-		own = append(own, Guard{Name: configGuard, BeforeModel: f})
-	}
-	for _, f := range cfg.AfterModelCallbacks {
-		own = append(own, Guard{Name: configGuard, AfterModel: f})
-	}
-	for _, f := range cfg.OnModelErrorCallbacks {
-		own = append(own, Guard{Name: configGuard, OnModelError: f})
-	}
-	for _, f := range cfg.BeforeToolCallbacks {
-		own = append(own, Guard{Name: configGuard, BeforeTool: f})
-	}
-	for _, f := range cfg.AfterToolCallbacks {
-		own = append(own, Guard{Name: configGuard, AfterTool: f})
-	}
-	for _, f := range cfg.OnToolErrorCallbacks {
-		own = append(own, Guard{Name: configGuard, OnToolError: f})
-	}
-	return own
 }
 
 // ErrNoSuchTool says that a guard refers to a tool its agent does not have.

@@ -4,14 +4,9 @@
 package callbacks
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
-
-	"google.golang.org/adk/v2/agent"
-	"google.golang.org/adk/v2/agent/llmagent"
-	"google.golang.org/adk/v2/tool"
 )
 
 // A Chain is an immutable, ordered list of guards. The zero value and nil are
@@ -23,31 +18,6 @@ type Chain struct {
 	// as is the chain this one stands for, where a form of attachment made its own
 	// copy; nil means itself.
 	as *Chain
-}
-
-// hooks are the guards' hooks sorted by kind once, so that a step touches only
-// the hooks it runs.
-type hooks struct {
-	beforeAgent      []named[agent.BeforeAgentCallback]
-	afterAgent       []named[agent.AfterAgentCallback]
-	beforeModel      []named[llmagent.BeforeModelCallback]
-	afterModel       []named[llmagent.AfterModelCallback]
-	onModelError     []named[llmagent.OnModelErrorCallback]
-	beforeTool       []named[llmagent.BeforeToolCallback]
-	afterTool        []named[llmagent.AfterToolCallback]
-	onToolError      []named[llmagent.OnToolErrorCallback]
-	recheck          []named[llmagent.BeforeToolCallback]
-	refusedTool      []named[llmagent.AfterToolCallback] // AfterTool of guards whose Info has Refusals
-	wrapTool         []named[func(tool.Tool) tool.Tool]
-	observe          []func(context.Context, Event)
-	observeMonitored []func(context.Context, Event)
-}
-
-type named[F any] struct {
-	guard string
-	f     F
-	// monitored hooks run on copies and decide nothing.
-	monitored bool
 }
 
 // New returns a chain of guards in the order they are to run. Errors of guards
@@ -79,36 +49,6 @@ func (c *Chain) Err() error {
 		return nil
 	}
 	return c.err
-}
-
-func sortHooks(guards []Guard) hooks {
-	var h hooks
-	for _, g := range guards {
-		add(&h.beforeAgent, g, g.BeforeAgent, g.BeforeAgent != nil)
-		add(&h.afterAgent, g, g.AfterAgent, g.AfterAgent != nil)
-		add(&h.beforeModel, g, g.BeforeModel, g.BeforeModel != nil)
-		add(&h.afterModel, g, g.AfterModel, g.AfterModel != nil)
-		add(&h.onModelError, g, g.OnModelError, g.OnModelError != nil)
-		add(&h.beforeTool, g, g.BeforeTool, g.BeforeTool != nil)
-		add(&h.afterTool, g, g.AfterTool, g.AfterTool != nil)
-		add(&h.onToolError, g, g.OnToolError, g.OnToolError != nil)
-		add(&h.recheck, g, g.BeforeTool, g.BeforeTool != nil && !g.monitored && g.info().Rechecks)
-		add(&h.refusedTool, g, g.AfterTool, g.AfterTool != nil && !g.monitored && g.info().Refusals)
-		add(&h.wrapTool, g, g.WrapTool, g.WrapTool != nil)
-		if g.Observe != nil {
-			h.observe = append(h.observe, g.Observe)
-		}
-		if g.ObserveMonitored != nil {
-			h.observeMonitored = append(h.observeMonitored, g.ObserveMonitored)
-		}
-	}
-	return h
-}
-
-func add[F any](list *[]named[F], g Guard, f F, set bool) {
-	if set {
-		*list = append(*list, named[F]{g.Name, f, g.monitored})
-	}
 }
 
 func checkGuards(guards []Guard) error {
@@ -176,17 +116,11 @@ const (
 	formPlugin = "plugin"
 )
 
-// missing is what each form has no place for. Every other hook works in both.
-var missing = map[string][]Hook{
-	formAgent:  {HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent},
-	formPlugin: {HookWrapModel, HookWrapAgent},
-}
-
 func checkForm(guards []Guard, form string, alsoMissing ...Hook) error {
 	var errs []error
 	for _, g := range guards {
 		for _, h := range g.info().Needs {
-			if slices.Contains(missing[form], h) || slices.Contains(alsoMissing, h) {
+			if infoOf(h).missing == form || slices.Contains(alsoMissing, h) {
 				errs = append(errs, &formError{Guard: g.Name, Hook: h, Form: form})
 			}
 		}

@@ -40,7 +40,7 @@ func (p placed) hooks() []Hook {
 	if g.ForPlugin != nil {
 		g = g.ForPlugin()
 	}
-	return slices.DeleteFunc(g.Hooks(), func(h Hook) bool { return slices.Contains(missing[formPlugin], h) })
+	return slices.DeleteFunc(g.Hooks(), func(h Hook) bool { return infoOf(h).missing == formPlugin })
 }
 
 // tooLate returns the hook in which other comes after p although p must stand after it.

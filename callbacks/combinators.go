@@ -10,8 +10,6 @@ import (
 	"iter"
 	"slices"
 
-	"google.golang.org/genai"
-
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
@@ -26,8 +24,7 @@ var errCombinator = errors.New("combinator does not fit the guard")
 // conditional and comes back with an error.
 func When(pred func(Step) bool, guard Guard) Guard {
 	for _, h := range guard.Hooks() {
-		switch h {
-		case HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent, HookWrapModel, HookWrapTool, HookWrapAgent, HookObserve, HookObserveMonitored:
+		if !infoOf(h).part.ofStep() {
 			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: %s does not belong to a step", errCombinator, h))
 		}
 	}
@@ -48,75 +45,14 @@ func When(pred func(Step) bool, guard Guard) Guard {
 }
 
 func when(pred func(Step) bool, guard Guard) Guard {
-	g := guard
-	if f := guard.BeforeAgent; f != nil {
-		g.BeforeAgent = func(ctx agent.Context) (*genai.Content, error) {
-			if !pred(PlaceOf(ctx).step(HookBeforeAgent)) {
-				return nil, nil
-			}
-			return f(ctx)
-		}
-	}
-	if f := guard.AfterAgent; f != nil {
-		g.AfterAgent = func(ctx agent.Context) (*genai.Content, error) {
-			if !pred(PlaceOf(ctx).step(HookAfterAgent)) {
-				return nil, nil
-			}
-			return f(ctx)
-		}
-	}
-	if f := guard.BeforeModel; f != nil {
-		g.BeforeModel = func(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
-			if !pred(PlaceOf(ctx).step(HookBeforeModel)) {
-				return nil, nil
-			}
-			return f(ctx, req)
-		}
-	}
-	if f := guard.AfterModel; f != nil {
-		g.AfterModel = func(ctx agent.Context, resp *model.LLMResponse, err error) (*model.LLMResponse, error) {
-			if !pred(PlaceOf(ctx).step(HookAfterModel)) {
-				return nil, nil
-			}
-			return f(ctx, resp, err)
-		}
-	}
-	if f := guard.OnModelError; f != nil {
-		g.OnModelError = func(ctx agent.Context, req *model.LLMRequest, err error) (*model.LLMResponse, error) {
-			if !pred(PlaceOf(ctx).step(HookOnModelError)) {
-				return nil, nil
-			}
-			return f(ctx, req, err)
-		}
-	}
-	if f := guard.BeforeTool; f != nil {
-		g.BeforeTool = func(ctx agent.Context, t tool.Tool, args map[string]any) (map[string]any, error) {
-			if !pred(toolStepOf(ctx, HookBeforeTool, t, args)) {
-				return nil, nil
-			}
-			return f(ctx, t, args)
-		}
-	}
-	if f := guard.AfterTool; f != nil {
-		g.AfterTool = func(ctx agent.Context, t tool.Tool, args, result map[string]any, err error) (map[string]any, error) {
-			if !pred(toolStepOf(ctx, HookAfterTool, t, args)) {
-				return nil, nil
-			}
-			return f(ctx, t, args, result, err)
-		}
-	}
-	if f := guard.OnToolError; f != nil {
-		g.OnToolError = func(ctx agent.Context, t tool.Tool, args map[string]any, err error) (map[string]any, error) {
-			if !pred(toolStepOf(ctx, HookOnToolError, t, args)) {
-				return nil, nil
-			}
-			return f(ctx, t, args, err)
-		}
+	places := &places{guard: guard}
+	for _, r := range places.table() {
+		r.only(pred)
 	}
 	if p := guard.ForPlugin; p != nil {
-		g.ForPlugin = func() Guard { return when(pred, p()) }
+		places.guard.ForPlugin = func() Guard { return when(pred, p()) }
 	}
-	return g
+	return places.guard
 }
 
 func toolStepOf(ctx agent.Context, hook Hook, t tool.Tool, args map[string]any) Step {
@@ -132,9 +68,7 @@ func toolStepOf(ctx agent.Context, hook Hook, t tool.Tool, args map[string]any) 
 // nothing but tool hooks can be limited so; any other comes back with an error.
 func ForTools(guard Guard, names ...string) Guard {
 	for _, h := range guard.Hooks() {
-		switch h {
-		case HookBeforeTool, HookAfterTool, HookOnToolError:
-		default:
+		if infoOf(h).part != ofTool {
 			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: ForTools takes tool hooks only, the guard has %s", errCombinator, h))
 		}
 	}
@@ -163,19 +97,15 @@ func ForTools(guard Guard, names ...string) Guard {
 // error.
 func ForAgents(guard Guard, names ...string) Guard {
 	for _, h := range guard.Hooks() {
-		switch h {
-		case HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent, HookWrapAgent:
-			if slices.Contains(guard.info().Needs, h) {
-				guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: %s does not belong to an agent", errCombinator, h))
-			}
+		if (infoOf(h).part == ofRun || h == HookWrapAgent) && slices.Contains(guard.info().Needs, h) {
+			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: %s does not belong to an agent", errCombinator, h))
 		}
 	}
 	if len(names) == 0 {
 		guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: ForAgents without an agent", errCombinator))
 	}
 	names = slices.Clone(names)
-	g := when(func(s Step) bool { return slices.Contains(names, s.Agent) }, guard)
-	g.OnUserMessage, g.BeforeRun, g.AfterRun, g.OnEvent = nil, nil, nil, nil
+	g := when(func(s Step) bool { return slices.Contains(names, s.Agent) }, guard.without(ofRun))
 	g.Observe, g.ObserveMonitored = observerOf(guard.Observe, names), observerOf(guard.ObserveMonitored, names)
 	if w := guard.WrapTool; w != nil {
 		g.WrapTool = func(t tool.Tool) tool.Tool {
@@ -246,14 +176,12 @@ func (g Guard) infoOr(from Guard) Info {
 // What the guard counts or keeps in the [Run], it counts and keeps.
 func Monitor(guard Guard) Guard {
 	for _, h := range guard.info().Needs {
-		switch h {
-		case HookWrapModel, HookWrapTool, HookWrapAgent, HookOnUserMessage, HookBeforeRun, HookAfterRun, HookOnEvent:
+		if part := infoOf(h).part; part == ofRun || part == ofWrapping {
 			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: Monitor can't watch %s", errCombinator, h))
 		}
 	}
 	info := guard.info()
-	guard.OnUserMessage, guard.BeforeRun, guard.AfterRun, guard.OnEvent = nil, nil, nil, nil
-	guard.WrapModel, guard.WrapTool, guard.WrapAgent = nil, nil, nil
+	guard = guard.without(ofRun, ofWrapping)
 	guard.OnModelError, guard.OnToolError = nil, nil
 	guard.monitored = true
 	guard.Info = func() Info {

@@ -11,7 +11,7 @@
 //
 // # Reading path
 //
-// Five files, some 850 lines, explain everything else: this one (the rules), guard.go (what a guard is),
+// Five files, some 750 lines, explain everything else: this one (the rules), guard.go (what a guard is),
 // chain.go (how guards are ordered and attached), and two guards of package guards,
 // allowtools.go (a hook that refuses) and args.go (a hook that reads arguments and says
 // what was wrong). What ADK does that makes the wrappers necessary stands in docs/traps.md.

@@ -83,7 +83,7 @@ func (c *Chain) Warnings() []string {
 		needs := g.info().Needs
 		for _, form := range []string{formAgent, formPlugin} {
 			for _, h := range g.Hooks() {
-				if slices.Contains(missing[form], h) && !slices.Contains(needs, h) {
+				if infoOf(h).missing == form && !slices.Contains(needs, h) {
 					warnings = append(warnings, fmt.Sprintf("guard %q: %s does not run in the form %q", g.Name, h, form))
 				}
 			}

@@ -155,38 +155,6 @@ const (
 	HookObserveMonitored Hook = "observe_monitored"
 )
 
-// Hooks returns the hooks that are set, in the order of the Guard's fields.
-func (g Guard) Hooks() []Hook {
-	var hooks []Hook
-	for _, h := range []struct {
-		set  bool
-		hook Hook
-	}{
-		{g.OnUserMessage != nil, HookOnUserMessage},
-		{g.BeforeRun != nil, HookBeforeRun},
-		{g.AfterRun != nil, HookAfterRun},
-		{g.OnEvent != nil, HookOnEvent},
-		{g.BeforeAgent != nil, HookBeforeAgent},
-		{g.AfterAgent != nil, HookAfterAgent},
-		{g.BeforeModel != nil, HookBeforeModel},
-		{g.AfterModel != nil, HookAfterModel},
-		{g.OnModelError != nil, HookOnModelError},
-		{g.BeforeTool != nil, HookBeforeTool},
-		{g.AfterTool != nil, HookAfterTool},
-		{g.OnToolError != nil, HookOnToolError},
-		{g.WrapModel != nil, HookWrapModel},
-		{g.WrapTool != nil, HookWrapTool},
-		{g.WrapAgent != nil, HookWrapAgent},
-		{g.Observe != nil, HookObserve},
-		{g.ObserveMonitored != nil, HookObserveMonitored},
-	} {
-		if h.set {
-			hooks = append(hooks, h.hook)
-		}
-	}
-	return hooks
-}
-
 func (g Guard) info() Info {
 	var info Info
 	if g.Info != nil {

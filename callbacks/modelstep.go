@@ -112,13 +112,8 @@ func (s *modelStep) replaced(guard string, resp *model.LLMResponse) {
 	}
 }
 
-func callBeforeModel(f beforeModel, ctx agent.Context, req *model.LLMRequest) (resp *model.LLMResponse, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			resp, err = nil, newPanicError(p)
-		}
-	}()
-	return f(ctx, req)
+func callBeforeModel(f beforeModel, ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
+	return safely(func() (*model.LLMResponse, error) { return f(ctx, req) })
 }
 
 // after runs the after_model hooks on resp, which the chain owns and hooks may
@@ -187,13 +182,8 @@ func (s *modelStep) runAfter(ctx agent.Context, resp *model.LLMResponse) *model.
 	return resp
 }
 
-func callAfterModel(f afterModel, ctx agent.Context, resp *model.LLMResponse) (got *model.LLMResponse, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			got, err = nil, newPanicError(p)
-		}
-	}()
-	return f(ctx, resp, nil)
+func callAfterModel(f afterModel, ctx agent.Context, resp *model.LLMResponse) (*model.LLMResponse, error) {
+	return safely(func() (*model.LLMResponse, error) { return f(ctx, resp, nil) })
 }
 
 // failed takes a model's error through the on_model_error hooks. A nil response
@@ -257,13 +247,8 @@ func (s *modelStep) leave(ctx agent.Context, req *model.LLMRequest, cause error,
 	return answer
 }
 
-func callOnModelError(f onModelError, ctx agent.Context, req *model.LLMRequest, cause error) (resp *model.LLMResponse, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			resp, err = nil, newPanicError(p)
-		}
-	}()
-	return f(ctx, req, cause)
+func callOnModelError(f onModelError, ctx agent.Context, req *model.LLMRequest, cause error) (*model.LLMResponse, error) {
+	return safely(func() (*model.LLMResponse, error) { return f(ctx, req, cause) })
 }
 
 func (s *modelStep) refuse(guard string, r *Refusal, err error) *model.LLMResponse {

@@ -40,19 +40,16 @@ func (c *Chain) wrapModel(base model.LLM) (model.LLM, error) {
 func (c *Chain) layer(first int, m model.LLM) (model.LLM, error) {
 	var err error
 	m = counted(m)
-	for i := len(c.guards) - 1; i >= first && err == nil; i-- {
+	for i := len(c.h.wrapModel) - 1; i >= first && err == nil; i-- {
 		m, err = c.wrapOnce(i, m)
 	}
 	return m, err
 }
 
 func (c *Chain) wrapOnce(i int, next model.LLM) (model.LLM, error) {
-	g := &c.guards[i]
-	if g.WrapModel == nil {
-		return next, nil
-	}
+	h := &c.h.wrapModel[i]
 	m, err := safely(func() (model.LLM, error) {
-		return g.WrapModel(next, func(other model.LLM) model.LLM {
+		return h.f(next, func(other model.LLM) model.LLM {
 			inner, err := c.layer(i+1, other)
 			if err != nil {
 				panic(err) // caught around the wrapper
@@ -62,9 +59,9 @@ func (c *Chain) wrapOnce(i int, next model.LLM) (model.LLM, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("callbacks: wrap_model of guard %q: %w", g.Name, err)
+		return nil, fmt.Errorf("callbacks: wrap_model of guard %q: %w", h.guard, err)
 	case m == nil:
-		return nil, fmt.Errorf("callbacks: wrap_model of guard %q returned no model", g.Name)
+		return nil, fmt.Errorf("callbacks: wrap_model of guard %q returned no model", h.guard)
 	}
 	return m, nil
 }

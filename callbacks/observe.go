@@ -10,15 +10,9 @@ import (
 )
 
 func (c *Chain) observe(ctx context.Context, ev *Event) {
-	for _, f := range c.h.observe {
-		tell(ctx, f, ev)
+	for _, h := range c.h.observe {
+		quietly(func() { h.f(ctx, *ev) })
 	}
-}
-
-// tell keeps a panicking observer from harming the step it only watches.
-func tell(ctx context.Context, f func(context.Context, Event), ev *Event) {
-	defer func() { _ = recover() }()
-	f(ctx, *ev)
 }
 
 // note tells what a monitored guard would have done in the step that ev is about. It is
@@ -32,8 +26,8 @@ func note(c *Chain, ctx agent.Context, ev Event, guard string, replaced bool, er
 		r := refusalOf(langOf(runOrNil(ctx)), err)
 		ev.Code, ev.Reason, ev.Err = r.Code, r.reason(), r.Unwrap()
 	}
-	for _, f := range c.h.observeMonitored {
-		tell(plainContext(ctx), f, &ev)
+	for _, h := range c.h.observeMonitored {
+		quietly(func() { h.f(plainContext(ctx), ev) })
 	}
 }
 

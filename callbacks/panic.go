@@ -50,6 +50,12 @@ func safely[R any](f func() (R, error)) (res R, err error) {
 	return f()
 }
 
+// quietly calls f, of which nothing depends, and drops its panic.
+func quietly(f func()) {
+	defer func() { _ = recover() }()
+	f()
+}
+
 // pump calls body with a function that hands values on to yield. A panic of body becomes an
 // error that is handed on, unless the consumer has left; one that comes up from the
 // consumer is not body's and passes.

@@ -46,25 +46,15 @@ func (c *Chain) Plugin(name string) (*plugin.Plugin, error) {
 	}
 	pc := &Chain{guards: guards, h: sortHooks(guards), as: c}
 
-	m := modelHooks{c: pc, asPlugin: true}
-	t := toolHooks{c: pc, asPlugin: true}
-	a := agentHooks{c: pc, asPlugin: true}
-	r := runHooks{c: pc}
-	return plugin.New(plugin.Config{
-		Name:                  name,
-		OnUserMessageCallback: r.onUserMessage,
-		BeforeRunCallback:     r.beforeRun,
-		AfterRunCallback:      r.afterRun,
-		OnEventCallback:       r.onEvent,
-		BeforeAgentCallback:   a.before,
-		AfterAgentCallback:    a.after,
-		BeforeModelCallback:   m.before,
-		AfterModelCallback:    m.after,
-		OnModelErrorCallback:  m.onError,
-		BeforeToolCallback:    t.before,
-		AfterToolCallback:     t.after,
-		OnToolErrorCallback:   t.onError,
-	})
+	p := &places{
+		plugin:     plugin.Config{Name: name},
+		modelHooks: modelHooks{c: pc, asPlugin: true}, toolHooks: toolHooks{c: pc, asPlugin: true},
+		agentHooks: agentHooks{c: pc, asPlugin: true}, runHooks: runHooks{c: pc},
+	}
+	for _, r := range p.table() {
+		r.onPlugin()
+	}
+	return plugin.New(p.plugin)
 }
 
 // swapTools puts the tool wrapper into the request, where ADK looks a called tool
@@ -87,13 +77,10 @@ type runHooks struct{ c *Chain }
 // switches off the plugins that come later.
 func (r runHooks) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (*genai.Content, error) {
 	var changed *genai.Content
-	for _, g := range r.c.guards {
-		if g.OnUserMessage == nil {
-			continue
-		}
-		content, err := callUserMessage(g.OnUserMessage, ctx, msg)
+	for _, h := range r.c.h.onUserMessage {
+		content, err := safely(func() (*genai.Content, error) { return h.f(ctx, msg) })
 		if err != nil {
-			return nil, r.stop(ctx, g.Name, err)
+			return nil, r.stop(ctx, h.guard, err)
 		}
 		if content != nil {
 			// Several guards may each have something to mask: the next one sees what
@@ -102,15 +89,6 @@ func (r runHooks) onUserMessage(ctx agent.InvocationContext, msg *genai.Content)
 		}
 	}
 	return changed, nil
-}
-
-func callUserMessage(f plugin.OnUserMessageCallback, ctx agent.InvocationContext, msg *genai.Content) (content *genai.Content, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			content, err = nil, newPanicError(p)
-		}
-	}()
-	return f(ctx, msg)
 }
 
 // stop ends a run before it began. ADK ends with the error; the text is safe.
@@ -138,11 +116,8 @@ func (r runHooks) beforeRun(ctx agent.InvocationContext) (*genai.Content, error)
 	if run := RunOf(ctx); run != nil {
 		run.store(wholeOf(ctx.InvocationID()), pluginID{r.c.identity()}, true)
 	}
-	for _, g := range r.c.guards {
-		if g.BeforeRun == nil {
-			continue
-		}
-		content, err := callBeforeRun(g.BeforeRun, ctx)
+	for _, h := range r.c.h.beforeRun {
+		content, err := safely(func() (*genai.Content, error) { return h.f(ctx) })
 		if content == nil && err == nil {
 			continue
 		}
@@ -150,7 +125,7 @@ func (r runHooks) beforeRun(ctx agent.InvocationContext) (*genai.Content, error)
 		if run == nil {
 			return content, err
 		}
-		run.store(wholeOf(ctx.InvocationID()), earlyEndID(r), &earlyEnd{g.Name, content, err})
+		run.store(wholeOf(ctx.InvocationID()), earlyEndID(r), &earlyEnd{h.guard, content, err})
 		return nil, nil
 	}
 	return nil, nil
@@ -183,20 +158,9 @@ func (a agentHooks) endedEarly(ctx agent.Context, run *Run) *genai.Content {
 	return a.refuse(ctx, run, early.guard, &refusal)
 }
 
-func callBeforeRun(f plugin.BeforeRunCallback, ctx agent.InvocationContext) (content *genai.Content, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			content, err = nil, newPanicError(p)
-		}
-	}()
-	return f(ctx)
-}
-
 func (r runHooks) afterRun(ctx agent.InvocationContext) {
-	for _, g := range r.c.guards {
-		if g.AfterRun != nil {
-			callAfterRun(g.AfterRun, ctx)
-		}
+	for _, h := range r.c.h.afterRun {
+		quietly(func() { h.f(ctx) })
 	}
 	run := RunOf(ctx)
 	if run == nil {
@@ -219,11 +183,6 @@ func (r runHooks) flush(ctx agent.InvocationContext, run *Run) {
 	}
 }
 
-func callAfterRun(f plugin.AfterRunCallback, ctx agent.InvocationContext) {
-	defer func() { _ = recover() }()
-	f(ctx)
-}
-
 // onEvent changes events in place and returns nil, so that no other plugin is cut
 // off. A hook that returns an event has the last word, as in ADK.
 func (r runHooks) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session.Event, error) {
@@ -236,11 +195,8 @@ func (r runHooks) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sess
 		ev.Actions.Escalate = true
 	}
 	dropRefusedOutput(ev)
-	for _, g := range r.c.guards {
-		if g.OnEvent == nil {
-			continue
-		}
-		got, err := callOnEvent(g.OnEvent, ctx, ev)
+	for _, h := range r.c.h.onEvent {
+		got, err := safely(func() (*session.Event, error) { return h.f(ctx, ev) })
 		if err != nil {
 			// ADK would drop the event and leave a call without its response.
 			withhold(ev, refusalOf(langOf(run), err), langOf(run))
@@ -251,15 +207,6 @@ func (r runHooks) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sess
 		}
 	}
 	return nil, nil
-}
-
-func callOnEvent(f plugin.OnEventCallback, ctx agent.InvocationContext, ev *session.Event) (got *session.Event, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			got, err = nil, newPanicError(p)
-		}
-	}()
-	return f(ctx, ev)
 }
 
 // dropRefusedOutput takes back what ADK saved under an output key of an agent

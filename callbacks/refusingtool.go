@@ -14,8 +14,6 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 )
 
-type toolWrapper = named[func(tool.Tool) tool.Tool]
-
 // wrapBy puts a guard's wrapper around a tool. A wrapper that panics, or gives a tool of
 // another kind, leaves one that refuses every call: the bare tool would run unguarded.
 // Tools are wrapped while a run goes on too, where a panic would end the process.

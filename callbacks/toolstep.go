@@ -132,13 +132,8 @@ func (s *toolStep) watched() *toolStep {
 	return &w
 }
 
-func (s *toolStep) callBefore(f beforeTool, args map[string]any) (res map[string]any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nil, newPanicError(p)
-		}
-	}()
-	return f(s.ctx, s.tool, args)
+func (s *toolStep) callBefore(f beforeTool, args map[string]any) (map[string]any, error) {
+	return safely(func() (map[string]any, error) { return f(s.ctx, s.tool, args) })
 }
 
 // refuse turns an error of a hook into what ADK honours for a tool: one key the
@@ -233,13 +228,8 @@ func (s *toolStep) failed(err error) (map[string]any, error) {
 	return nil, err
 }
 
-func (s *toolStep) callOnError(f onToolError, cause error) (res map[string]any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nil, newPanicError(p)
-		}
-	}()
-	return f(s.ctx, s.tool, s.args, cause)
+func (s *toolStep) callOnError(f onToolError, cause error) (map[string]any, error) {
+	return safely(func() (map[string]any, error) { return f(s.ctx, s.tool, s.args, cause) })
 }
 
 // after runs the after_tool hooks on a copy of the result and returns what goes
@@ -280,13 +270,8 @@ func (s *toolStep) after(result map[string]any, err error) map[string]any {
 	return out
 }
 
-func (s *toolStep) callAfter(f afterTool, result map[string]any, toolErr error) (res map[string]any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			res, err = nil, newPanicError(p)
-		}
-	}()
-	return f(s.ctx, s.tool, s.args, result, toolErr)
+func (s *toolStep) callAfter(f afterTool, result map[string]any, toolErr error) (map[string]any, error) {
+	return safely(func() (map[string]any, error) { return f(s.ctx, s.tool, s.args, result, toolErr) })
 }
 
 // errorText is what the model may read of a tool's error.
