@@ -26,6 +26,7 @@ import (
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/guards/approvers"
 	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/guards/journal/line"
 )
 
 var paid = map[string]any{"result": "ok"}
@@ -256,7 +257,7 @@ func TestConfirmInTheJournal(t *testing.T) {
 	entry := 0
 	for e, err := range journal.Entries(strings.NewReader(out.String())) {
 		require.NoError(t, err)
-		if e.Kind == journal.KindApproval {
+		if e.Kind == line.KindApproval {
 			require.Equal(t, said[entry]["decision"], e.Decision)
 			require.False(t, e.Answered.IsZero())
 			entry++

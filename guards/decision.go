@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/v2/agent"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards/journal/line"
 )
 
 // DecisionOutcome is how a question for an approval ended: a closed set.
@@ -59,38 +60,13 @@ func (d Decision) settle(ctx agent.Context, refusal *callbacks.Refusal) error {
 	return refusal.By(confirmName)
 }
 
-type approvalLine struct {
-	Kind     string `json:"kind"`
-	TS       string `json:"ts"`
-	Run      string `json:"run"`
-	Agent    string `json:"agent"`
-	Tool     string `json:"tool"`
-	CallID   string `json:"call_id"`
-	Decision string `json:"decision"`
-	By       string `json:"by"`
-	Asked    string `json:"asked"`
-	Answered string `json:"answered"`
-	Always   any    `json:"always,omitempty"`
-}
-
-func (l approvalLine) encodable() any {
-	l.Always = inJSON(l.Always)
-	return l
-}
-
 // line is the decision in a journal.
-func (d Decision) line(j *journal, run *callbacks.Run) any {
-	l := approvalLine{
-		Kind: "approval", TS: j.now(), Agent: d.Agent, Tool: j.mask(d.Tool), CallID: j.mask(d.CallID), Decision: string(d.Outcome), By: j.mask(d.By),
-		Asked: stamp(d.Asked), Answered: stamp(d.Answered),
-	}
-	if run != nil {
-		l.Run = run.ID()
-	}
+func (d Decision) line(j *journal, run *callbacks.Run) line.Line {
+	l := j.begin(line.KindApproval, run)
+	l.Agent, l.Tool, l.CallID, l.Decision, l.By = d.Agent, j.mask(d.Tool), j.mask(d.CallID), string(d.Outcome), j.mask(d.By)
+	l.Asked, l.Answered = d.Asked.UTC(), d.Answered.UTC()
 	if d.Always != nil {
-		if always, _, err := j.o.Redactor.Value(d.Always); err == nil {
-			l.Always = always
-		}
+		l.Always, _ = j.maskedJSON(d.Always)
 	}
 	return l
 }

@@ -5,6 +5,7 @@ package guards
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"runtime/debug"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards/journal/line"
 	"github.com/gardefou/gardefou/redact"
 )
 
@@ -34,8 +36,8 @@ type JournalOptions struct {
 	Now func() time.Time
 }
 
-// Journal writes one JSON line for each step of a Run, UTF-8 not escaped, keys as
-// below and frozen:
+// Journal writes one JSON line, a [line.Line], for each step of a Run, UTF-8 not escaped,
+// keys as below and frozen:
 //
 //	kind     every line has: kind, ts (RFC 3339, UTC), run
 //	run      the first line of a Run: attempt_of
@@ -107,103 +109,19 @@ type journalRun struct {
 	// others is how many lines of other guards were written.
 	others int
 	// told is what the lines so far say was charged, by agent.
-	told map[string]charge
-}
-
-type runLine struct {
-	Kind      string `json:"kind"`
-	TS        string `json:"ts"`
-	Run       string `json:"run"`
-	AttemptOf string `json:"attempt_of,omitempty"`
-}
-
-type modelLine struct {
-	Kind       string `json:"kind"`
-	TS         string `json:"ts"`
-	Run        string `json:"run"`
-	Invocation string `json:"invocation"`
-	Agent      string `json:"agent"`
-	Model      string `json:"model"`
-	Served     string `json:"served,omitempty"`
-	Attempts   int    `json:"attempts"`
-	In         int32  `json:"tokens_in"`
-	Out        int32  `json:"tokens_out"`
-	Thinking   int32  `json:"tokens_thinking"`
-	Cached     int32  `json:"tokens_cached"`
-	Charged    charge `json:"charged,omitempty"`
-	Landed     bool   `json:"landed"`
-	Outcome    string `json:"outcome"`
-	Guard      string `json:"guard,omitempty"`
-	Code       string `json:"code,omitempty"`
-	Reason     string `json:"reason,omitempty"`
-	Cause      string `json:"cause,omitempty"`
-	MS         int64  `json:"ms"`
-}
-
-type toolLine struct {
-	Kind       string `json:"kind"`
-	TS         string `json:"ts"`
-	Run        string `json:"run"`
-	Invocation string `json:"invocation"`
-	Agent      string `json:"agent"`
-	Tool       string `json:"tool"`
-	CallID     string `json:"call_id"`
-	Args       any    `json:"args"`
-	Charged    charge `json:"charged,omitempty"`
-	Error      bool   `json:"error"`
-	Outcome    string `json:"outcome"`
-	Guard      string `json:"guard,omitempty"`
-	Code       string `json:"code,omitempty"`
-	Reason     string `json:"reason,omitempty"`
-	Cause      string `json:"cause,omitempty"`
-	MS         int64  `json:"ms"`
-}
-
-func (l toolLine) encodable() any {
-	l.Args = inJSON(l.Args)
-	return l
-}
-
-type refusalLine struct {
-	Kind       string `json:"kind"`
-	TS         string `json:"ts"`
-	Run        string `json:"run"`
-	Invocation string `json:"invocation"`
-	Agent      string `json:"agent"`
-	Step       string `json:"step"`
-	Tool       string `json:"tool,omitempty"`
-	Guard      string `json:"guard"`
-	Code       string `json:"code"`
-	Reason     string `json:"reason"`
-	Cause      string `json:"cause,omitempty"`
-	Outcome    string `json:"outcome"`
-	Stop       bool   `json:"stop"`
-}
-
-type endLine struct {
-	Kind       string `json:"kind"`
-	TS         string `json:"ts"`
-	Run        string `json:"run"`
-	Status     string `json:"status"`
-	Agent      string `json:"agent,omitempty"`
-	Guard      string `json:"guard,omitempty"`
-	Code       string `json:"code,omitempty"`
-	Reason     string `json:"reason,omitempty"`
-	ModelCalls int    `json:"model_calls"`
-	ToolCalls  int    `json:"tool_calls"`
-	Refusals   int    `json:"refusals"`
+	told map[string]line.Amount
 }
 
 func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
 	defer j.reportPanic()
 	run := callbacks.RunOf(ctx)
 	state := j.run.In(run)
-	id := ""
 	if run != nil {
-		id = run.ID()
 		state.begin.Do(func() {
 			run.OnClose(func() { j.end(run, state) })
-			j.write(runLine{"run", j.now(), id, j.o.AttemptOf})
+			l := j.begin(line.KindRun, run)
+			l.AttemptOf = j.o.AttemptOf
+			j.write(l)
 		})
 	}
 	refused := isRefused(ev.Outcome)
@@ -212,19 +130,18 @@ func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
 	case callbacks.StepModel:
 		j.others(run, state)
 		if ev.Attempt > 0 || !refused {
-			j.write(j.modelLine(id, ev, state.charged(run, ev.Agent)))
+			j.write(j.modelLine(run, ev, state.charged(run, ev.Agent)))
 		}
 	case callbacks.StepTool:
 		j.others(run, state)
 		if ev.Outcome != callbacks.OutcomeWouldRefuse {
-			j.write(j.toolLine(id, ev, state.charged(run, ev.Agent)))
+			j.write(j.toolLine(run, ev, state.charged(run, ev.Agent)))
 		}
 	}
 	if refused || ev.Step == callbacks.StepAgent && ev.Outcome != callbacks.OutcomeAllowed {
-		j.write(refusalLine{
-			"refusal", j.now(), id, ev.Invocation, ev.Agent, string(ev.Step), j.mask(ev.Tool),
-			ev.Guard, string(ev.Code), j.mask(ev.Reason), j.cause(ev.Err), string(ev.Outcome), ev.Stop,
-		})
+		l := j.eventLine(line.KindRefusal, run, ev)
+		l.Step, l.Stop = string(ev.Step), ev.Stop
+		j.write(l)
 	}
 }
 
@@ -232,25 +149,24 @@ func (j *journal) observe(ctx context.Context, ev callbacks.Event) {
 func (j *journal) others(run *callbacks.Run, s *journalRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, line := range journalledKey.In(run).since(s.others) {
+	for _, lineBy := range journalledKey.In(run).since(s.others) {
 		s.others++
-		j.write(line(j, run))
+		j.write(lineBy(j, run))
 	}
 }
 
 // charged returns what was charged to an agent and no line has told yet.
-func (s *journalRun) charged(run *callbacks.Run, agentName string) charge {
+func (s *journalRun) charged(run *callbacks.Run, agentName string) line.Amount {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := journalledKey.In(run).charged(agentName)
-	if all == nil {
-		return nil
+	more := all - s.told[agentName]
+	if more != 0 {
+		if s.told == nil {
+			s.told = make(map[string]line.Amount)
+		}
+		s.told[agentName] = all
 	}
-	more := all.beyond(s.told[agentName])
-	if s.told == nil {
-		s.told = make(map[string]charge)
-	}
-	s.told[agentName] = all
 	return more
 }
 
@@ -280,42 +196,52 @@ func (s *journalRun) counts() (modelCalls, toolCalls, refusals int) {
 	return s.modelCalls, s.toolCalls, s.refusals
 }
 
-func (j *journal) modelLine(id string, ev callbacks.Event, charged charge) modelLine {
-	l := modelLine{
-		Kind: "model", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Model: ev.Model, Served: ev.ServedModel,
-		Attempts: ev.Attempt, Charged: charged, Landed: ev.Landed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: string(ev.Code), Reason: j.mask(ev.Reason),
-		Cause: j.cause(ev.Err), MS: ev.Duration.Milliseconds(),
-	}
-	if u := ev.Usage; u != nil {
-		l.In, l.Out, l.Thinking, l.Cached = u.PromptTokenCount, u.CandidatesTokenCount, u.ThoughtsTokenCount, u.CachedContentTokenCount
+// begin returns a line of a Run with what every line has. run may be nil.
+func (j *journal) begin(kind string, run *callbacks.Run) line.Line {
+	l := line.Line{Kind: kind, TS: j.o.Now().UTC()}
+	if run != nil {
+		l.Run = run.ID()
 	}
 	return l
 }
 
-func (j *journal) toolLine(id string, ev callbacks.Event, charged charge) toolLine {
-	args, _, err := j.o.Redactor.Value(ev.Args)
-	if err != nil {
-		args = map[string]any{}
+// eventLine returns a line with what the lines of events have, of which its kind leaves some out.
+func (j *journal) eventLine(kind string, run *callbacks.Run, ev callbacks.Event) line.Line {
+	l := j.begin(kind, run)
+	l.Invocation, l.Agent, l.Outcome, l.MS = ev.Invocation, ev.Agent, string(ev.Outcome), ev.Duration.Milliseconds()
+	l.Tool, l.CallID = j.mask(ev.Tool), j.mask(ev.CallID)
+	l.Guard, l.Code, l.Reason, l.Cause = ev.Guard, string(ev.Code), j.mask(ev.Reason), j.cause(ev.Err)
+	return l
+}
+
+func (j *journal) modelLine(run *callbacks.Run, ev callbacks.Event, charged line.Amount) line.Line {
+	l := j.eventLine(line.KindModel, run, ev)
+	l.Model, l.Served, l.Attempts, l.Landed, l.Charged = ev.Model, ev.ServedModel, ev.Attempt, ev.Landed, charged
+	if u := ev.Usage; u != nil {
+		l.In, l.Out = int64(u.PromptTokenCount), int64(u.CandidatesTokenCount)
+		l.Thinking, l.Cached = int64(u.ThoughtsTokenCount), int64(u.CachedContentTokenCount)
 	}
-	failed := ev.Result != nil && !succeeded(ev.Result, nil)
-	return toolLine{
-		Kind: "tool", TS: j.now(), Run: id, Invocation: ev.Invocation, Agent: ev.Agent, Tool: j.mask(ev.Tool), CallID: j.mask(ev.CallID),
-		Args: args, Charged: charged, Error: failed, Outcome: string(ev.Outcome), Guard: ev.Guard, Code: string(ev.Code), Reason: j.mask(ev.Reason),
-		Cause: j.cause(ev.Err), MS: ev.Duration.Milliseconds(),
+	return l
+}
+
+func (j *journal) toolLine(run *callbacks.Run, ev callbacks.Event, charged line.Amount) line.Line {
+	args, ok := j.maskedJSON(ev.Args)
+	if !ok {
+		args = json.RawMessage("{}")
 	}
+	l := j.eventLine(line.KindTool, run, ev)
+	l.Args, l.Charged, l.Error = args, charged, ev.Result != nil && !succeeded(ev.Result, nil)
+	return l
 }
 
 func (j *journal) end(run *callbacks.Run, s *journalRun) {
 	defer j.reportPanic()
-	out := run.Outcome()
-	l := endLine{
-		Kind: "end", TS: j.now(), Run: run.ID(), Status: string(out.Status), Agent: out.Agent, Guard: out.Guard, Code: string(out.Code),
-		Reason: j.mask(out.Reason),
-	}
+	out, l := run.Outcome(), j.begin(line.KindEnd, run)
+	l.Status, l.Agent, l.Guard, l.Code, l.Reason = string(out.Status), out.Agent, out.Guard, string(out.Code), j.mask(out.Reason)
 	l.ModelCalls, l.ToolCalls, l.Refusals = s.counts()
 	j.others(run, s)
-	for _, line := range journalledKey.In(run).ending(j, run) {
-		j.write(line)
+	for _, last := range journalledKey.In(run).ending(j, run) {
+		j.write(last)
 	}
 	j.write(l)
 }
@@ -329,15 +255,10 @@ func (j *journal) cause(err error) string {
 	return j.mask(err.Error())
 }
 
-func (j *journal) now() string { return stamp(j.o.Now()) }
-
-func (j *journal) write(line any) {
-	enc, err := lineOf(line)
-	if err != nil {
-		enc, err = lineOf(encodable(line))
-	}
+func (j *journal) write(l line.Line) {
+	data, err := l.Encode()
 	if err == nil {
-		err = j.put(enc)
+		err = j.put(data)
 	}
 	if err != nil {
 		j.report(err)
@@ -345,7 +266,7 @@ func (j *journal) write(line any) {
 }
 
 // put writes one line. The writer may panic: the next line must find the lock free.
-func (j *journal) put(line []byte) (err error) {
+func (j *journal) put(data []byte) (err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	defer func() {
@@ -353,7 +274,7 @@ func (j *journal) put(line []byte) (err error) {
 			err = panicError(p)
 		}
 	}()
-	_, err = j.o.Writer.Write(line)
+	_, err = j.o.Writer.Write(data)
 	return err
 }
 

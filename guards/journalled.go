@@ -8,11 +8,12 @@ import (
 	"sync"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards/journal/line"
 )
 
 // A lineMaker makes a line of the journal that writes it: each journal masks and stamps
 // for itself.
-type lineMaker func(j *journal, run *callbacks.Run) any
+type lineMaker func(j *journal, run *callbacks.Run) line.Line
 
 // journalledKey holds what guards of a Run leave for its journals, so that the journal
 // knows none of them.
@@ -21,32 +22,26 @@ var journalledKey = callbacks.NewKey(func() *journalled { return &journalled{} }
 type journalled struct {
 	mu     sync.Mutex
 	lines  []lineMaker
-	last   []func(j *journal, run *callbacks.Run) []any
-	charge func(agentName string) charge
-}
-
-// A charge is money charged so far, or the part of it that no line has named yet.
-type charge interface {
-	// beyond is what came after before, which may be nil; nil where nothing did.
-	beyond(before charge) charge
+	last   []func(j *journal, run *callbacks.Run) []line.Line
+	charge func(agentName string) line.Amount
 }
 
 // add leaves a line that is written before the next line of a step.
-func (l *journalled) add(line lineMaker) {
+func (l *journalled) add(made lineMaker) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lines = append(l.lines, line)
+	l.lines = append(l.lines, made)
 }
 
 // atEnd leaves lines that are made when the Run ends, before its last line.
-func (l *journalled) atEnd(lines func(j *journal, run *callbacks.Run) []any) {
+func (l *journalled) atEnd(lines func(j *journal, run *callbacks.Run) []line.Line) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = append(l.last, lines)
 }
 
 // chargedBy says where the charges of an agent are looked up.
-func (l *journalled) chargedBy(f func(agentName string) charge) {
+func (l *journalled) chargedBy(f func(agentName string) line.Amount) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.charge = f
@@ -59,24 +54,24 @@ func (l *journalled) since(n int) []lineMaker {
 	return slices.Clone(l.lines[n:])
 }
 
-func (l *journalled) ending(j *journal, run *callbacks.Run) []any {
+func (l *journalled) ending(j *journal, run *callbacks.Run) []line.Line {
 	l.mu.Lock()
 	last := slices.Clone(l.last)
 	l.mu.Unlock()
-	var lines []any
+	var lines []line.Line
 	for _, f := range last {
 		lines = append(lines, f(j, run)...)
 	}
 	return lines
 }
 
-// charged is what an agent was charged so far; nil where nothing was.
-func (l *journalled) charged(agentName string) charge {
+// charged is what an agent was charged so far.
+func (l *journalled) charged(agentName string) line.Amount {
 	l.mu.Lock()
 	f := l.charge
 	l.mu.Unlock()
 	if f == nil {
-		return nil
+		return 0
 	}
 	return f(agentName)
 }

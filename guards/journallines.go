@@ -8,27 +8,31 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
-	"time"
 )
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+// maskedJSON returns what a tool or a person was given, masked, in JSON; false where the
+// redactor withholds all of it.
+func (j *journal) maskedJSON(v any) (json.RawMessage, bool) {
+	masked, _, err := j.o.Redactor.Value(v)
+	if err != nil {
+		return nil, false
+	}
+	data, err := encodedJSON(masked)
+	if err != nil { // a number that JSON does not know must not lose the line
+		data, err = encodedJSON(inJSON(masked))
+	}
+	if err != nil {
+		j.report(err)
+	}
+	return data, err == nil
+}
 
-// lineOf is one line as it is written.
-func lineOf(line any) ([]byte, error) {
+func encodedJSON(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(line)
-	return buf.Bytes(), err
-}
-
-// encodable returns a line that could not be encoded with what a tool or a person was given
-// in a form that can: a number that JSON does not know must not lose the line.
-func encodable(line any) any {
-	if l, ok := line.(interface{ encodable() any }); ok {
-		return l.encodable()
-	}
-	return line
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
 func inJSON(v any) any {

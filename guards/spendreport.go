@@ -9,30 +9,31 @@ import (
 	"sync"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards/journal/line"
 	"github.com/gardefou/gardefou/guards/ledger"
 )
 
 // A SpendLine is what one agent spent on one model or tool in a Run.
 type SpendLine struct {
-	Agent   string `json:"agent"`
-	What    string `json:"what"` // a model or a tool
-	Calls   int    `json:"calls"`
-	Refused int    `json:"refused"`
+	Agent   string
+	What    string // a model or a tool
+	Calls   int
+	Refused int
 	// Estimated is the most that all calls asked for could have cost, as the agent wanted
 	// them and with those that were refused. Reserved is what was set aside for those that
 	// were made, with the output they were allowed.
-	Estimated ledger.Nano `json:"estimated"`
-	Reserved  ledger.Nano `json:"reserved"`
+	Estimated ledger.Nano
+	Reserved  ledger.Nano
 	// Charged is the real cost where the provider told it, else the reservation. Overrun
 	// is the part of it that no reservation covered.
-	Charged ledger.Nano `json:"charged"`
-	Overrun ledger.Nano `json:"overrun"`
+	Charged ledger.Nano
+	Overrun ledger.Nano
 	// TokensIn are the tokens read, TokensCached those of them that came from the
 	// provider's cache, TokensOut the tokens written, thinking included: of the calls whose
 	// whole use the provider reported.
-	TokensIn     int64 `json:"tokens_in"`
-	TokensOut    int64 `json:"tokens_out"`
-	TokensCached int64 `json:"tokens_cached"`
+	TokensIn     int64
+	TokensOut    int64
+	TokensCached int64
 }
 
 // CachedShare is the part of the tokens read that came from the provider's cache, from 0
@@ -114,43 +115,28 @@ func (r RunRecords) SpendRefused() (refusal *callbacks.Refusal, denied *ledger.D
 }
 
 // charged is what one agent was charged so far.
-func (b *spendBooks) charged(agentName string) charge {
+func (b *spendBooks) charged(agentName string) line.Amount {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var sum ledger.Nano
-	for k, line := range b.lines {
+	for k, spent := range b.lines {
 		if k[0] == agentName {
-			sum += line.Charged
+			sum += spent.Charged
 		}
 	}
-	return amount{sum}
-}
-
-// amount is money in a journal's line.
-type amount struct{ ledger.Nano }
-
-func (a amount) beyond(before charge) charge {
-	if b, ok := before.(amount); ok {
-		a.Nano -= b.Nano
-	}
-	if a.Nano == 0 {
-		return nil
-	}
-	return a
-}
-
-type spendJournalLine struct {
-	Kind string `json:"kind"`
-	TS   string `json:"ts"`
-	Run  string `json:"run"`
-	SpendLine
+	return line.Amount(sum)
 }
 
 // linesOf are the books in a journal.
-func (b *spendBooks) linesOf(j *journal, run *callbacks.Run) []any {
-	var lines []any
-	for _, line := range b.list() {
-		lines = append(lines, spendJournalLine{"spend", j.now(), run.ID(), line})
+func (b *spendBooks) linesOf(j *journal, run *callbacks.Run) []line.Line {
+	var lines []line.Line
+	for _, spent := range b.list() {
+		l := j.begin(line.KindSpend, run)
+		l.Agent, l.What, l.Calls, l.Refused = spent.Agent, spent.What, spent.Calls, spent.Refused
+		l.Estimated, l.Reserved = line.Amount(spent.Estimated), line.Amount(spent.Reserved)
+		l.Charged, l.Overrun = line.Amount(spent.Charged), line.Amount(spent.Overrun)
+		l.In, l.Out, l.Cached = spent.TokensIn, spent.TokensOut, spent.TokensCached
+		lines = append(lines, l)
 	}
 	return lines
 }

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/adk/v2/model"
 
 	"github.com/gardefou/gardefou/callbacks"
+	"github.com/gardefou/gardefou/guards/journal/line"
 )
 
 // The parts of a prompt that [StablePrefix] compares.
@@ -191,20 +192,10 @@ func (c *PrefixChange) excerpt(before, now string) {
 	c.Before, c.After = cutTo(before[c.At:], 40), cutTo(now[c.At:], 40)
 }
 
-type prefixLine struct {
-	Kind   string `json:"kind"`
-	TS     string `json:"ts"`
-	Run    string `json:"run"`
-	Agent  string `json:"agent"`
-	Call   int    `json:"call"`
-	Part   string `json:"part"`
-	Tool   string `json:"tool,omitempty"`
-	At     int    `json:"at"`
-	Before string `json:"before"`
-	After  string `json:"after"`
-}
-
 // line is the change in a journal.
-func (c PrefixChange) line(j *journal, run *callbacks.Run) any {
-	return prefixLine{"prefix", j.now(), run.ID(), c.Agent, c.Call, c.Part, c.Tool, c.At, j.mask(c.Before), j.mask(c.After)}
+func (c PrefixChange) line(j *journal, run *callbacks.Run) line.Line {
+	l := j.begin(line.KindPrefix, run)
+	l.Agent, l.Call, l.Part, l.Tool = c.Agent, c.Call, c.Part, c.Tool
+	l.At, l.Before, l.After = c.At, j.mask(c.Before), j.mask(c.After)
+	return l
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/guards/journal/line"
 	"github.com/gardefou/gardefou/internal/redistest"
 	"github.com/gardefou/gardefou/internal/standin"
 	"github.com/gardefou/gardefou/pipeline/runpage"
@@ -81,7 +82,7 @@ func TestFaultyModel(t *testing.T) {
 					failed := 0
 					for e, err := range journal.FileEntries(file) {
 						require.NoError(t, err)
-						if e.Kind == journal.KindModel && e.Outcome != "allowed" {
+						if e.Kind == line.KindModel && e.Outcome != "allowed" {
 							failed++
 						}
 					}

@@ -76,16 +76,23 @@ func TestAFrozenLedgerIsReckonedWith(t *testing.T) {
 }
 
 func TestAFrozenJournalVerifies(t *testing.T) {
-	for _, name := range []string{"finished/journal.jsonl", "unfinished/run/journal.jsonl"} {
+	for _, name := range []string{"finished/journal.jsonl", "finished/run/journal.jsonl", "unfinished/run/journal.jsonl"} {
 		data, err := os.ReadFile(filepath.Join("testdata", "frozen", name))
 		require.NoError(t, err)
 		res, err := journal.Verify(bytes.NewReader(data), journal.VerifyOptions{})
 		require.NoError(t, err)
 		require.True(t, res.OK(), name)
+		var written []byte
 		for line, err := range journal.Entries(bytes.NewReader(data)) {
 			require.NoError(t, err)
-			require.NotEmpty(t, line.Kind)
+			again, err := line.Encode()
+			require.NoError(t, err)
+			if name == "unfinished/run/journal.jsonl" && line.Kind == "spend" { // before it counted the tokens written
+				again = bytes.Replace(again, []byte(`"tokens_out":0,`), nil, 1)
+			}
+			written = append(written, again...)
 		}
+		require.Equal(t, string(data), string(written), name)
 	}
 }
 

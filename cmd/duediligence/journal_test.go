@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/guards/journal/line"
 )
 
 func TestJournalVerify(t *testing.T) {
@@ -64,7 +65,7 @@ func TestJournalOfSeveralRuns(t *testing.T) {
 	ends := 0
 	for e, err := range journal.FileEntries(journal.Files(file)...) {
 		require.NoError(t, err)
-		if e.Kind == journal.KindEnd {
+		if e.Kind == line.KindEnd {
 			ends++
 			require.Equal(t, 8, e.ModelCalls)
 		}

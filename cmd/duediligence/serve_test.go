@@ -22,6 +22,7 @@ import (
 
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/guards/journal/line"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/serve"
 	"github.com/gardefou/gardefou/pipeline/sources"
@@ -142,7 +143,7 @@ func TestRunsAreWaitedForAfterTheGrace(t *testing.T) {
 	ends := 0
 	for e, err := range journal.FileEntries(path) {
 		require.NoError(t, err)
-		if e.Kind == journal.KindEnd {
+		if e.Kind == line.KindEnd {
 			ends++
 		}
 	}

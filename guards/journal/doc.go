@@ -1,8 +1,8 @@
 // Copyright 2026 The Gardefou Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package journal makes a file of JSON lines into evidence and reads it again. It knows
-// no ADK.
+// Package journal makes a file of JSON lines into evidence and reads it again, as the lines
+// of package line. It knows no ADK.
 //
 // Every line ends with its number and the hash of the line before it:
 //

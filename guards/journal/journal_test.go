@@ -129,6 +129,19 @@ func TestVerifySaysWhatAndWhere(t *testing.T) {
 	require.Equal(t, []journal.Fault{{Kind: journal.FaultRemoved, Line: 3, From: 3, To: 3}, {Kind: journal.FaultMoved, Line: 7}}, r.Faults)
 }
 
+// A record of the chain that can't be read hides what it says: that lines were lost, that
+// another file follows.
+func TestVerifyReadsItsOwnRecords(t *testing.T) {
+	for _, kind := range []string{"open", "lost", "close"} {
+		var buf bytes.Buffer
+		w := journal.NewWriterWith(&buf, journal.WriterOptions{Now: tick()})
+		_, err := fmt.Fprintf(w, `{"kind":%q,"ts":"never","lines":1,"recovered":true,"continues":true}`, kind)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		require.Equal(t, journal.Fault{Kind: journal.FaultEdited, Line: 2}, verify(t, buf.Bytes(), w.Head()).Faults[0], kind)
+	}
+}
+
 // What the chain alone can't show: the same journal written anew, or cut after an
 // earlier closing record.
 func TestTheHeadFindsAForgedJournal(t *testing.T) {

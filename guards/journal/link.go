@@ -18,13 +18,6 @@ const Format = "gardefou.journal/1"
 // MaxLine bounds one line, in bytes.
 const MaxLine = 8 << 20
 
-// The kinds of line that the journal writes itself.
-const (
-	KindOpen  = "open"
-	KindLost  = "lost"
-	KindClose = "close"
-)
-
 // A Head names a line and, through it, all lines before it. The zero value is the head
 // of an empty journal.
 type Head struct {

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gardefou/gardefou/guards/journal/line"
 	"github.com/gardefou/gardefou/guards/ledger"
 )
 
@@ -24,7 +25,7 @@ type Stats struct {
 	// was so.
 	Turns map[int]int `json:"turns"`
 	// Slowest are the steps that took longest, at most ten.
-	Slowest []Entry `json:"slowest"`
+	Slowest []line.Line `json:"slowest"`
 	// Charged is what was paid, Reserved the most it could have cost, in nano-USD; both
 	// zero where no money gate stood.
 	Charged  ledger.Nano `json:"charged"`
@@ -101,7 +102,7 @@ const slowest = 10
 // as one run, which ended as the last of them. Memory does not grow with the number of runs
 // that have ended, but for those that can be resumed. A line that can't be read is counted;
 // any other error is returned.
-func Count(entries iter.Seq2[Entry, error]) (Stats, error) {
+func Count(entries iter.Seq2[line.Line, error]) (Stats, error) {
 	c := counter{
 		open: make(map[string]*openRun), kept: make(map[string]*openRun), status: make(map[string]int),
 		agents: make(map[string]*AgentStats), tools: make(map[string]*ToolStats), guards: make(map[GuardStats]int),
@@ -155,20 +156,20 @@ type openRun struct {
 	calls     map[string]int // of its model, by agent
 	// spent are the agents whose spend lines were read, charged what steps of the others say.
 	spent   map[string]bool
-	charged map[[2]string]ledger.Nano // by agent and model or tool
+	charged map[[2]string]line.Amount // by agent and model or tool
 }
 
 func (c *counter) run(id string) *openRun {
 	r := c.open[id]
 	if r == nil {
-		r = &openRun{calls: make(map[string]int), spent: make(map[string]bool), charged: make(map[[2]string]ledger.Nano)}
+		r = &openRun{calls: make(map[string]int), spent: make(map[string]bool), charged: make(map[[2]string]line.Amount)}
 		c.open[id] = r
 	}
 	return r
 }
 
 // step notes that the agent made a step, with calls of its model, in the run.
-func (c *counter) step(e Entry, calls int) {
+func (c *counter) step(e line.Line, calls int) {
 	r := c.run(e.Run)
 	r.calls[e.Agent] += calls
 	if e.Charged > 0 {
@@ -176,11 +177,11 @@ func (c *counter) step(e Entry, calls int) {
 	}
 }
 
-func (c *counter) add(e Entry) {
+func (c *counter) add(e line.Line) {
 	switch e.Kind {
-	case KindRun:
+	case line.KindRun:
 		c.begin(e)
-	case KindModel:
+	case line.KindModel:
 		c.step(e, e.Attempts)
 		a := c.agent(e.Agent)
 		a.Calls += e.Attempts
@@ -189,7 +190,7 @@ func (c *counter) add(e Entry) {
 			a.Landings++
 		}
 		c.slow(e)
-	case KindTool:
+	case line.KindTool:
 		c.step(e, 0)
 		t := c.tool(e.Tool)
 		t.Calls++
@@ -198,34 +199,34 @@ func (c *counter) add(e Entry) {
 		}
 		t.ms, t.MaxMS = t.ms+e.MS, max(t.MaxMS, e.MS)
 		c.slow(e)
-	case KindRefusal:
+	case line.KindRefusal:
 		c.step(e, 0)
 		c.agent(e.Agent).Refusals++
 		if e.Tool != "" {
 			c.tool(e.Tool).Refusals++
 		}
 		c.guards[GuardStats{Guard: e.Guard, Code: e.Code}]++
-	case KindSpend:
+	case line.KindSpend:
 		c.run(e.Run).spent[e.Agent] = true
 		c.spend(e)
-	case KindEnd:
+	case line.KindEnd:
 		c.end(e.Run, e.Status)
-	case KindLost:
+	case line.KindLost:
 		c.s.Lost += e.Lines
 	}
 }
 
-func (c *counter) spend(e Entry) {
-	c.s.Charged += e.Charged
-	c.s.Reserved += e.Reserved
-	c.agent(e.Agent).Charged += e.Charged
+func (c *counter) spend(e line.Line) {
+	c.s.Charged += ledger.Nano(e.Charged)
+	c.s.Reserved += ledger.Nano(e.Reserved)
+	c.agent(e.Agent).Charged += ledger.Nano(e.Charged)
 	if t := c.tools[e.What]; t != nil {
-		t.Charged += e.Charged
+		t.Charged += ledger.Nano(e.Charged)
 	}
 }
 
-func (c *counter) slow(e Entry) {
-	i, _ := slices.BinarySearchFunc(c.s.Slowest, e, func(a, b Entry) int { return cmp.Compare(b.MS, a.MS) })
+func (c *counter) slow(e line.Line) {
+	i, _ := slices.BinarySearchFunc(c.s.Slowest, e, func(a, b line.Line) int { return cmp.Compare(b.MS, a.MS) })
 	if i < slowest {
 		e.Args = nil
 		c.s.Slowest = slices.Insert(c.s.Slowest, i, e)
@@ -234,7 +235,7 @@ func (c *counter) slow(e Entry) {
 }
 
 // begin opens a run. An earlier attempt of the same that is open yet was killed.
-func (c *counter) begin(e Entry) {
+func (c *counter) begin(e line.Line) {
 	if e.AttemptOf != "" {
 		for id, r := range c.open {
 			if r.attemptOf == e.AttemptOf && id != e.Run {
@@ -252,7 +253,7 @@ func (c *counter) end(run, status string) {
 	delete(c.open, run)
 	for of, charged := range r.charged {
 		if !r.spent[of[0]] {
-			c.spend(Entry{Agent: of[0], What: of[1], Charged: charged, Reserved: charged})
+			c.spend(line.Line{Agent: of[0], What: of[1], Charged: charged, Reserved: charged})
 		}
 	}
 	r.status = status

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/guards/journal/line"
 )
 
 func count(t *testing.T, lines ...string) journal.Stats {
@@ -116,4 +117,13 @@ func TestCountOfAttempts(t *testing.T) {
 	require.Equal(t, 4, s.Agents[0].Suggested)
 	require.Equal(t, "$0.18", s.Charged.String())
 	require.Equal(t, "$0.02", s.Tools[0].Charged.String())
+}
+
+// What a line says of money can be read, the overrun too.
+func TestEntriesHaveTheOverrun(t *testing.T) {
+	const spent = `{"kind":"spend","run":"1","agent":"a","what":"m","estimated":"0.5","reserved":"0.2","charged":"0.3","overrun":"0.1"}` + "\n"
+	for l, err := range journal.Entries(strings.NewReader(spent)) {
+		require.NoError(t, err)
+		require.Equal(t, line.Line{Kind: line.KindSpend, Run: "1", Agent: "a", What: "m", Estimated: 5e8, Reserved: 2e8, Charged: 3e8, Overrun: 1e8}, l)
+	}
 }

@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
+
+	"github.com/gardefou/gardefou/guards/journal/line"
 )
 
 // FaultKind is what happened to a journal, as far as its lines show.
@@ -81,15 +84,13 @@ type checked struct {
 	link
 	linked bool
 	hash   string
-	kind   string
-	rec    struct {
-		Kind      string `json:"kind"`
-		Continues bool   `json:"continues"`
-		Recovered bool   `json:"recovered"`
-		Lines     uint64 `json:"lines"`
-	}
-	err error
+	rec    line.Line
+	unread bool // it is a record of the chain that can't be read
+	err    error
 }
+
+// ownKinds are the kinds of the chain's own records.
+var ownKinds = []string{line.KindOpen, line.KindLost, line.KindClose}
 
 func check(l rawLine) checked {
 	c := checked{file: l.file, number: l.number, err: l.err}
@@ -99,9 +100,9 @@ func check(l rawLine) checked {
 	c.hash = hashOf(l.data)
 	c.link, c.linked = parseLink(l.data)
 	if c.linked {
-		// What is no JSON is told by the hash, not by this.
-		_ = json.Unmarshal(l.data, &c.rec)
-		c.kind = c.rec.Kind
+		// What is no JSON is told by the hash, not by this; a record of the chain has to be one.
+		err := json.Unmarshal(l.data, &c.rec)
+		c.unread = err != nil && slices.Contains(ownKinds, c.rec.Kind)
 	}
 	return c
 }
@@ -166,7 +167,7 @@ func (v *verifier) line(c, ahead *checked) {
 		v.fault(v.at(FaultTorn, c))
 		return
 	case c.follows(v.want):
-		if c.summed && !c.sumOK || c.kind == KindClose && !c.summed {
+		if c.summed && !c.sumOK || c.rec.Kind == line.KindClose && !c.summed || c.unread {
 			v.fault(v.at(FaultEdited, c))
 		}
 		v.accept(c)
@@ -218,9 +219,9 @@ func (v *verifier) accept(c *checked) {
 	v.r.Head = v.want
 	v.found = v.found || v.want == v.o.Head
 	switch {
-	case c.kind == KindOpen && c.rec.Recovered:
+	case c.rec.Kind == line.KindOpen && c.rec.Recovered:
 		v.r.Recovered++
-	case c.kind == KindLost:
+	case c.rec.Kind == line.KindLost:
 		v.r.Lost += c.rec.Lines
 	}
 }
@@ -229,7 +230,7 @@ func (v *verifier) end() {
 	switch {
 	case v.last == nil:
 		v.fault(Fault{Kind: FaultCut})
-	case v.last.kind != KindClose || v.last.rec.Continues:
+	case v.last.rec.Kind != line.KindClose || v.last.rec.Continues:
 		v.fault(v.at(FaultCut, v.last))
 	case !v.found:
 		f := v.at(FaultCut, v.last)

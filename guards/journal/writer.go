@@ -11,6 +11,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/gardefou/gardefou/guards/journal/line"
 )
 
 var (
@@ -40,7 +42,7 @@ type Writer struct {
 	head   Head
 	opened bool
 	closed bool
-	open   openRecord
+	open   line.Line
 	// unwritten counts lines lost since the last that was written, lost all of them.
 	unwritten, lost uint64
 }
@@ -66,46 +68,25 @@ func NewWriterWith(w io.Writer, o WriterOptions) *Writer {
 	return j
 }
 
-type openRecord struct {
-	Kind      string `json:"kind"`
-	TS        string `json:"ts"`
-	Format    string `json:"format"`
-	Recovered bool   `json:"recovered,omitempty"`
-	Torn      int64  `json:"torn,omitempty"`
-}
-
-type lostRecord struct {
-	Kind  string `json:"kind"`
-	TS    string `json:"ts"`
-	Lines uint64 `json:"lines"`
-}
-
-type closeRecord struct {
-	Kind      string `json:"kind"`
-	TS        string `json:"ts"`
-	Lost      uint64 `json:"lost"`
-	Continues bool   `json:"continues,omitempty"`
-}
-
 // mostOfLine leaves room in a line for what links it.
 const mostOfLine = MaxLine - 1024
 
 // Write writes one line: a JSON object, with or without a line feed. Where it fails the
 // line is lost and counted: the next that can be written has a lost record before it.
 func (j *Writer) Write(p []byte) (int, error) {
-	line := bytes.TrimSuffix(p, []byte("\n"))
-	if len(line) < 3 || line[0] != '{' || bytes.IndexByte(line, '\n') >= 0 || !json.Valid(line) {
+	data := bytes.TrimSuffix(p, []byte("\n"))
+	if len(data) < 3 || data[0] != '{' || bytes.IndexByte(data, '\n') >= 0 || !json.Valid(data) {
 		return 0, ErrNoLine
 	}
-	line = bytes.TrimRight(line, " \t\r")
+	data = bytes.TrimRight(data, " \t\r")
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
 		return 0, ErrClosed
 	}
 	err := ErrLongLine
-	if len(line) <= mostOfLine {
-		err = j.put(line)
+	if len(data) <= mostOfLine {
+		err = j.put(data)
 	}
 	if err != nil {
 		j.unwritten++
@@ -115,33 +96,33 @@ func (j *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (j *Writer) put(line []byte) error {
+func (j *Writer) put(data []byte) error {
 	if err := j.begin(); err != nil {
 		return err
 	}
-	if j.to.full(len(line) + 256) {
+	if j.to.full(len(data) + 256) {
 		if err := j.turn(); err != nil {
 			return err
 		}
 	}
 	if j.unwritten > 0 {
-		if err := j.record(lostRecord{KindLost, j.ts(), j.unwritten}); err != nil {
+		if err := j.record(line.Line{Kind: line.KindLost, TS: j.ts(), Lines: j.unwritten}); err != nil {
 			return err
 		}
 		j.unwritten = 0
 	}
-	return j.link(line)
+	return j.link(data)
 }
 
 func (j *Writer) begin() error {
 	if j.opened {
 		return nil
 	}
-	j.open.Kind, j.open.TS, j.open.Format = KindOpen, j.ts(), Format
+	j.open.Kind, j.open.TS, j.open.Format = line.KindOpen, j.ts(), Format
 	if err := j.record(j.open); err != nil {
 		return err
 	}
-	j.open = openRecord{}
+	j.open = line.Line{}
 	j.opened = true
 	return nil
 }
@@ -159,19 +140,19 @@ func (j *Writer) turn() error {
 }
 
 func (j *Writer) end(continues bool) error {
-	line, err := json.Marshal(closeRecord{KindClose, j.ts(), j.lost, continues})
+	data, err := json.Marshal(line.Line{Kind: line.KindClose, TS: j.ts(), Lost: j.lost, Continues: continues})
 	if err != nil {
 		return err
 	}
-	return j.emit(summed(chained(line, j.head)))
+	return j.emit(summed(chained(data, j.head)))
 }
 
-func (j *Writer) record(v any) error {
-	line, err := json.Marshal(v)
+func (j *Writer) record(l line.Line) error {
+	data, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	return j.link(line)
+	return j.link(data)
 }
 
 func (j *Writer) link(line []byte) error { return j.emit(chained(line, j.head)) }
@@ -185,7 +166,7 @@ func (j *Writer) emit(line []byte) error {
 	return nil
 }
 
-func (j *Writer) ts() string { return j.now().UTC().Format(time.RFC3339Nano) }
+func (j *Writer) ts() time.Time { return j.now().UTC() }
 
 // Head names the last line written.
 func (j *Writer) Head() Head {

@@ -28,7 +28,10 @@ var coreGuards = []string{
 }
 
 // corePackages are the packages of this module that Core is made of and may import.
-var corePackages = []string{"callbacks", "callbacks/answer", "callbacks/callbackstest", "callbacks/codes", "redact", "guards/counters", "internal/text", "internal/fold", "internal/artifactname", "internal/toolschema"}
+var corePackages = []string{
+	"callbacks", "callbacks/answer", "callbacks/callbackstest", "callbacks/codes", "redact", "guards/counters", "guards/journal/line",
+	"internal/text", "internal/fold", "internal/artifactname", "internal/toolschema", "internal/usd",
+}
 
 // Core imports nothing of the other tiers, and its part of package guards uses no name that
 // the rest of the package declares.

@@ -23,6 +23,7 @@ import (
 
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/guards/journal/line"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/serve"
 	"github.com/gardefou/gardefou/pipeline/sources"
@@ -295,8 +296,8 @@ func TestTwentyAtOnce(t *testing.T) {
 	require.Len(t, all, 20*rounds)
 }
 
-func counted(lines map[string]int, entries iter.Seq2[journal.Entry, error]) iter.Seq2[journal.Entry, error] {
-	return func(yield func(journal.Entry, error) bool) {
+func counted(lines map[string]int, entries iter.Seq2[line.Line, error]) iter.Seq2[line.Line, error] {
+	return func(yield func(line.Line, error) bool) {
 		for e, err := range entries {
 			if e.Run != "" {
 				lines[e.Run]++

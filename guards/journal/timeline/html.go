@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/guards/journal/line"
 	"github.com/gardefou/gardefou/internal/text"
 )
 
@@ -136,18 +136,18 @@ func (t texts) view(r *Run) runView {
 	return v
 }
 
-func class(e journal.Entry) string {
+func class(e line.Line) string {
 	switch {
 	case e.Outcome != "allowed" && e.Outcome != "replaced" && e.Outcome != "pending", e.Error:
 		return "bad"
-	case e.Kind == journal.KindTool:
+	case e.Kind == line.KindTool:
 		return "tool"
 	default:
 		return "model"
 	}
 }
 
-func (t texts) row(r *Run, e journal.Entry) row {
+func (t texts) row(r *Run, e line.Line) row {
 	what := e.Model
 	switch {
 	case e.Tool != "":

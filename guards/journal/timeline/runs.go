@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/guards/journal/line"
 	"github.com/gardefou/gardefou/guards/ledger"
 )
 
@@ -25,16 +26,16 @@ type Run struct {
 	Start, End time.Time
 	// Steps are its model and tool calls, in the order they began, Refusals what was
 	// refused.
-	Steps    []journal.Entry
-	Refusals []journal.Entry
-	Spend    []journal.Entry
+	Steps    []line.Line
+	Refusals []line.Line
+	Spend    []line.Line
 	// Last is the end line; its Status is "unfinished" where there is none.
-	Last journal.Entry
+	Last line.Line
 }
 
 // Runs sorts the lines of a journal by run, in the order the runs began. Lines that
 // can't be read are left out and counted.
-func Runs(entries iter.Seq2[journal.Entry, error]) (runs []*Run, unreadable int, err error) {
+func Runs(entries iter.Seq2[line.Line, error]) (runs []*Run, unreadable int, err error) {
 	byID := make(map[string]*Run)
 	for e, err := range entries {
 		var bad *journal.LineError
@@ -49,7 +50,7 @@ func Runs(entries iter.Seq2[journal.Entry, error]) (runs []*Run, unreadable int,
 		}
 		r := byID[e.Run]
 		if r == nil {
-			r = &Run{ID: e.Run, Start: e.Start(), Last: journal.Entry{Status: journal.StatusUnfinished}}
+			r = &Run{ID: e.Run, Start: e.Start(), Last: line.Line{Status: journal.StatusUnfinished}}
 			byID[e.Run] = r
 			runs = append(runs, r)
 		}
@@ -61,7 +62,7 @@ func Runs(entries iter.Seq2[journal.Entry, error]) (runs []*Run, unreadable int,
 	return runs, unreadable, nil
 }
 
-func (r *Run) add(e journal.Entry) {
+func (r *Run) add(e line.Line) {
 	if start := e.Start(); start.Before(r.Start) {
 		r.Start = start
 	}
@@ -69,13 +70,13 @@ func (r *Run) add(e journal.Entry) {
 		r.End = e.TS
 	}
 	switch e.Kind {
-	case journal.KindModel, journal.KindTool:
+	case line.KindModel, line.KindTool:
 		r.Steps = append(r.Steps, e)
-	case journal.KindRefusal:
+	case line.KindRefusal:
 		r.Refusals = append(r.Refusals, e)
-	case journal.KindSpend:
+	case line.KindSpend:
 		r.Spend = append(r.Spend, e)
-	case journal.KindEnd:
+	case line.KindEnd:
 		r.Last = e
 	}
 }
@@ -83,7 +84,7 @@ func (r *Run) add(e journal.Entry) {
 // Agents returns the names of the agents in the order they began.
 func (r *Run) Agents() []string {
 	var names []string
-	for _, list := range [][]journal.Entry{r.Steps, r.Refusals, r.Spend} {
+	for _, list := range [][]line.Line{r.Steps, r.Refusals, r.Spend} {
 		for _, e := range list {
 			if !slices.Contains(names, e.Agent) {
 				names = append(names, e.Agent)
@@ -111,13 +112,13 @@ func (r *Run) Costs() []Cost {
 			if e.Agent == name {
 				c.Calls += e.Attempts
 				c.Tokens += e.In + e.Out + e.Thinking
-				sofar += e.Charged
+				sofar += ledger.Nano(e.Charged)
 			}
 		}
 		spent := false
 		for _, e := range r.Spend {
 			if e.Agent == name {
-				c.Charged += e.Charged
+				c.Charged += ledger.Nano(e.Charged)
 				spent = true
 			}
 		}
@@ -178,13 +179,13 @@ func printable(s string) string {
 }
 
 // hasStep says that a refusal is about a step that has a line of its own.
-func hasStep(r *Run, refusal journal.Entry) bool {
-	return slices.ContainsFunc(r.Steps, func(e journal.Entry) bool {
+func hasStep(r *Run, refusal line.Line) bool {
+	return slices.ContainsFunc(r.Steps, func(e line.Line) bool {
 		return e.Kind == refusal.Step && e.Agent == refusal.Agent && e.Tool == refusal.Tool && e.Outcome == refusal.Outcome &&
 			e.Code == refusal.Code && e.Guard == refusal.Guard && refusal.TS.Sub(e.TS).Abs() < 50*time.Millisecond
 	})
 }
 
-func sortByStart(entries []journal.Entry) {
-	slices.SortStableFunc(entries, func(a, b journal.Entry) int { return a.Start().Compare(b.Start()) })
+func sortByStart(entries []line.Line) {
+	slices.SortStableFunc(entries, func(a, b line.Line) int { return a.Start().Compare(b.Start()) })
 }

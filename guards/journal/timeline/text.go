@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gardefou/gardefou/guards/journal"
+	"github.com/gardefou/gardefou/guards/journal/line"
 	"github.com/gardefou/gardefou/internal/text"
 )
 
@@ -39,8 +39,8 @@ func WriteText(w io.Writer, runs []*Run, lang string) error {
 }
 
 // lines are steps and, each after its step, refusals that never reached one.
-func lines(r *Run) []journal.Entry {
-	out := append([]journal.Entry(nil), r.Steps...)
+func lines(r *Run) []line.Line {
+	out := append([]line.Line(nil), r.Steps...)
 	for _, e := range r.Refusals {
 		if !hasStep(r, e) {
 			out = append(out, e)
@@ -54,13 +54,13 @@ type texts struct{ lang text.Lang }
 
 func (t texts) get(key text.Key, args ...any) string { return text.Get(t.lang, key, args...) }
 
-func (t texts) line(r *Run, e journal.Entry) string {
+func (t texts) line(r *Run, e line.Line) string {
 	what, detail := e.Step, ""
 	switch e.Kind {
-	case journal.KindModel:
+	case line.KindModel:
 		what = e.Model
 		detail = t.get(text.TimelineTokens, e.In, e.Out+e.Thinking)
-	case journal.KindTool:
+	case line.KindTool:
 		what = e.Tool
 		if args, err := json.Marshal(e.Args); err == nil {
 			detail = cut(string(args), 60)
@@ -73,7 +73,7 @@ func (t texts) line(r *Run, e journal.Entry) string {
 	return fmt.Sprintf("  %8s  %-22s %-22s %s (%d ms) %s", seconds(e.Start().Sub(r.Start)), printable(e.Agent), printable(what), printable(outcome), e.MS, printable(detail))
 }
 
-func (t texts) outcome(e journal.Entry) string {
+func (t texts) outcome(e line.Line) string {
 	s := t.get(text.Key("outcome." + e.Outcome))
 	if e.Landed {
 		s += ", " + t.get(text.TimelineLanded)
@@ -85,7 +85,7 @@ func (t texts) outcome(e journal.Entry) string {
 }
 
 // why is the reason, and the error behind it where the reason does not tell it.
-func (t texts) why(e journal.Entry) string {
+func (t texts) why(e line.Line) string {
 	cause := cut(e.Cause, maxCause)
 	switch {
 	case cause == "", strings.Contains(e.Reason, cause):
@@ -121,7 +121,7 @@ func (t texts) ended(r *Run) string {
 func tools(r *Run) int {
 	n := 0
 	for _, e := range r.Steps {
-		if e.Kind == journal.KindTool {
+		if e.Kind == line.KindTool {
 			n++
 		}
 	}
