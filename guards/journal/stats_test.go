@@ -124,6 +124,8 @@ func TestEntriesHaveTheOverrun(t *testing.T) {
 	const spent = `{"kind":"spend","run":"1","agent":"a","what":"m","estimated":"0.5","reserved":"0.2","charged":"0.3","overrun":"0.1"}` + "\n"
 	for l, err := range journal.Entries(strings.NewReader(spent)) {
 		require.NoError(t, err)
-		require.Equal(t, line.Line{Kind: line.KindSpend, Run: "1", Agent: "a", What: "m", Estimated: 5e8, Reserved: 2e8, Charged: 3e8, Overrun: 1e8}, l)
+		require.Equal(t, line.Line{
+			Kind: line.KindSpend, Run: "1", Agent: "a", What: "m", Estimated: 5e8, Reserved: 2e8, Charged: 3e8, Overrun: 1e8,
+		}, l)
 	}
 }
