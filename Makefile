@@ -1,4 +1,4 @@
-.PHONY: help run test core soak lint bench mutate
+.PHONY: help run test core architecture soak lint bench mutate
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -12,6 +12,9 @@ test: ## run all tests with the race detector
 core: ## print the size of Core and how long its tests take
 	@go test -count=1 -v -run TestCoreStandsAlone ./internal/e2e | sed -n 's/.*\(core: .*\)/\1/p'
 	@start=$$(date +%s); go test -count=1 ./callbacks/... ./redact >/dev/null && go test -count=1 -run 'CallBudget|Redact|Args|AllowTools|Journal|Stash' ./guards >/dev/null && echo "tests in $$(($$(date +%s) - start)) s"
+
+architecture: ## print the figures of the architecture: exported names, places, tool kinds, files a flag touches, bytes kept
+	@go test -count=1 -v -run 'Architecture|CoreStandsAlone' ./internal/e2e | sed -n 's/.*_test.go:[0-9]*: //p'
 
 soak: ## try every fault at every position, kill and resume 50 runs, serve for longer (many minutes)
 	GARDEFOU_SOAK=50 go test -count=1 -timeout 60m -run 'ResumeAfterKill|Fault|Redis|Disk|TakesNothing|Twenty|Corruptions|Torn' -v ./cmd/duediligence ./pipeline/serve ./guards/journal | grep -E '^(---|ok|FAIL|panic)|live memory'

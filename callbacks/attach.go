@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/model"
@@ -61,9 +63,9 @@ func (c *Chain) attach(cfg llmagent.Config, wrapped bool) (llmagent.Config, erro
 	if c.isOn(cfg) {
 		return llmagent.Config{}, fmt.Errorf("agent %q: %w", cfg.Name, errAttached)
 	}
-	var lacks []Hook
+	var lacks []inspect.Hook
 	if !wrapped {
-		lacks = append(lacks, HookWrapAgent)
+		lacks = append(lacks, inspect.WrapAgent)
 	}
 	if err := errors.Join(c.Err(), checkForm(c.guards, formAgent, lacks...), checkTools(c.guards, cfg)); err != nil {
 		return llmagent.Config{}, fmt.Errorf("agent %q: %w", cfg.Name, err)

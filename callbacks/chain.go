@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/gardefou/gardefou/callbacks/inspect"
 )
 
 // A Chain is an immutable, ordered list of guards. The zero value and nil are
@@ -91,7 +93,7 @@ var ErrForm = errors.New("guard does not work in this form of attachment")
 // A formError is ErrForm with its names.
 type formError struct {
 	Guard string
-	Hook  Hook
+	Hook  inspect.Hook
 	// Form is "agent" or "plugin".
 	Form string
 }
@@ -102,7 +104,7 @@ func (e *formError) Error() string {
 	switch {
 	case e.Form == formPlugin:
 		hint = "attach it with Chain.NewAgent"
-	case e.Hook == HookWrapAgent:
+	case e.Hook == inspect.WrapAgent:
 		hint = "use Chain.NewAgent for a child of a workflow agent"
 	}
 	return fmt.Sprintf("callbacks: guard %q needs %s, which does not exist in this form (%s): %s", e.Guard, e.Hook, e.Form, hint)
@@ -116,7 +118,7 @@ const (
 	formPlugin = "plugin"
 )
 
-func checkForm(guards []Guard, form string, alsoMissing ...Hook) error {
+func checkForm(guards []Guard, form string, alsoMissing ...inspect.Hook) error {
 	var errs []error
 	for _, g := range guards {
 		for _, h := range g.info().Needs {

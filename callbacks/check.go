@@ -9,56 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"google.golang.org/adk/v2/agent"
 )
-
-// ProblemKind says what is wrong with a set-up.
-type ProblemKind string
-
-// The kinds of problem [Check] finds.
-const (
-	// ProblemUnguarded is an agent that calls a model with no chain around it.
-	ProblemUnguarded ProblemKind = "unguarded"
-	// ProblemUnknown is an agent whose code can't be looked into.
-	ProblemUnknown ProblemKind = "unknown"
-	// ProblemUnbounded is an agent on which nothing counts model calls.
-	ProblemUnbounded ProblemKind = "unbounded"
-	// ProblemUncoveredTool is a tool whose calls no hook sees.
-	ProblemUncoveredTool ProblemKind = "uncovered_tool"
-	// ProblemNoSuchTool and ProblemNoSuchAgent are names that nothing in the tree has.
-	ProblemNoSuchTool  ProblemKind = "no_such_tool"
-	ProblemNoSuchAgent ProblemKind = "no_such_agent"
-	// ProblemConflict is two guards that leave nothing to do between them.
-	ProblemConflict ProblemKind = "conflict"
-	// ProblemOrder is two guards whose order in different forms defeats one of them.
-	ProblemOrder ProblemKind = "order"
-	// ProblemUnreachable is a limit that another one always hits first.
-	ProblemUnreachable ProblemKind = "unreachable"
-	// ProblemIdle is a guard without the guard it works with.
-	ProblemIdle ProblemKind = "idle"
-	// ProblemSplitAccount is one limit for the whole run that was made more than once.
-	ProblemSplitAccount ProblemKind = "split_account"
-	// ProblemRoot is a guard of the runner that does not work under this root.
-	ProblemRoot ProblemKind = "wrong_root"
-	// ProblemRepeated is a guard that stands on an agent twice.
-	ProblemRepeated ProblemKind = "repeated"
-)
-
-// A Problem is one thing Check found. Guard is empty where it is about the agent.
-type Problem struct {
-	Kind  ProblemKind `json:"kind"`
-	Agent string      `json:"agent"`
-	Guard string      `json:"guard,omitempty"`
-	Text  string      `json:"text"`
-}
-
-// String implements fmt.Stringer.
-func (p Problem) String() string {
-	if p.Guard == "" {
-		return fmt.Sprintf("%s: agent %q: %s", p.Kind, p.Agent, p.Text)
-	}
-	return fmt.Sprintf("%s: agent %q, guard %q: %s", p.Kind, p.Agent, p.Guard, p.Text)
-}
 
 // Check looks over an agent tree before it runs and returns what is probably not meant,
 // in the order of the tree; nil means that it found nothing. plugins are the chains that
@@ -68,7 +22,7 @@ func (p Problem) String() string {
 // It sees agents that ADK built and what NewAgent put around them. Into an agent with
 // code of its own it can't look, nor into a toolset, nor below an agent that is used as a
 // tool: check that one by itself.
-func Check(root agent.Agent, plugins ...*Chain) []Problem {
+func Check(root agent.Agent, plugins ...*Chain) []inspect.Problem {
 	c := checker{agents: agentsOf(root), accounts: map[string]any{}, chains: len(plugins)}
 	for i, p := range plugins {
 		for _, g := range p.Guards() {
@@ -87,11 +41,11 @@ type checker struct {
 	plugins  []placed
 	chains   int // of the runner
 	accounts map[string]any
-	problems []Problem
+	problems []inspect.Problem
 }
 
-func (c *checker) add(kind ProblemKind, agentName, guard, format string, args ...any) {
-	p := Problem{kind, agentName, guard, fmt.Sprintf(format, args...)}
+func (c *checker) add(kind inspect.ProblemKind, agentName, guard, format string, args ...any) {
+	p := inspect.Problem{Kind: kind, Agent: agentName, Guard: guard, Text: fmt.Sprintf(format, args...)}
 	if !slices.Contains(c.problems, p) {
 		c.problems = append(c.problems, p)
 	}
@@ -103,13 +57,13 @@ func (c *checker) names(root agent.Agent) {
 		info := g.info()
 		if info.Root != nil {
 			if err := info.Root(root); err != nil {
-				c.add(ProblemRoot, "", g.Name, "%v", err)
+				c.add(inspect.Root, "", g.Name, "%v", err)
 			}
 		}
 		meant := func(a treeAgent) bool { return len(info.Agents) == 0 || slices.Contains(info.Agents, a.name) }
 		for _, name := range info.Tools {
 			if !slices.ContainsFunc(c.agents, func(a treeAgent) bool { return meant(a) && (a.open || a.has(name)) }) {
-				c.add(ProblemNoSuchTool, "", g.Name, "no agent has the tool %q", name)
+				c.add(inspect.NoSuchTool, "", g.Name, "no agent has the tool %q", name)
 			}
 		}
 	}
@@ -127,7 +81,7 @@ func (a treeAgent) has(toolName string) bool {
 // agent checks one agent under all the guards that meet it, the runner's and its own.
 func (c *checker) agent(a treeAgent) {
 	if !a.known {
-		c.add(ProblemUnknown, a.name, "", "its code calls what it likes; nothing here can be said to hold for it")
+		c.add(inspect.Unknown, a.name, "", "its code calls what it likes; nothing here can be said to hold for it")
 		return
 	}
 	if !a.llm {
@@ -138,13 +92,13 @@ func (c *checker) agent(a treeAgent) {
 		guards = append(guards, placed{Guard: g, chain: c.chains, own: true})
 	}
 	if len(guards) == 0 {
-		c.add(ProblemUnguarded, a.name, "", "no chain is attached; build it with Chain.NewAgent")
+		c.add(inspect.Unguarded, a.name, "", "no chain is attached; build it with Chain.NewAgent")
 	}
 	guards = slices.DeleteFunc(guards, func(g placed) bool {
 		only := g.info().Agents
 		for _, name := range only {
 			if !slices.ContainsFunc(c.agents, func(a treeAgent) bool { return a.name == name }) {
-				c.add(ProblemNoSuchAgent, a.name, g.Name, "it is limited to the agent %q, which is not in the tree", name)
+				c.add(inspect.NoSuchAgent, a.name, g.Name, "it is limited to the agent %q, which is not in the tree", name)
 			}
 		}
 		return len(only) > 0 && !slices.Contains(only, a.name)
@@ -158,10 +112,10 @@ func (c *checker) agent(a treeAgent) {
 func (c *checker) tools(a treeAgent, guards []placed) {
 	for _, t := range a.tools {
 		if inside, ok := guardedInside(t); ok && !inside {
-			c.add(ProblemUnguarded, a.name, "", "the agent behind its tool %q has no chain around its model", t.Name())
+			c.add(inspect.Unguarded, a.name, "", "the agent behind its tool %q has no chain around its model", t.Name())
 		}
 		if guardedToolOf(t) == nil && len(c.plugins) == 0 && len(guards) > 0 {
-			c.add(ProblemUncoveredTool, a.name, "", "no hook sees calls of %q: it runs at the provider, or is neither a function nor a streaming tool", t.Name())
+			c.add(inspect.UncoveredTool, a.name, "", "no hook sees calls of %q: it runs at the provider, or is neither a function nor a streaming tool", t.Name())
 		}
 	}
 }
@@ -181,7 +135,7 @@ func (c *checker) conflicts(a treeAgent, guards []placed) {
 		}
 		left = slices.DeleteFunc(slices.Clone(left), func(name string) bool { return !slices.Contains(only, name) })
 		if len(left) == 0 {
-			c.add(ProblemConflict, a.name, g.Name, "it and %q allow no tool in common", by)
+			c.add(inspect.Conflict, a.name, g.Name, "it and %q allow no tool in common", by)
 			return
 		}
 	}
@@ -195,7 +149,7 @@ func (c *checker) conflicts(a treeAgent, guards []placed) {
 		}
 		for _, name := range info.Tools {
 			if a.has(name) && !slices.Contains(left, name) {
-				c.add(ProblemConflict, a.name, g.Name, "it names the tool %q, which %q refuses", name, by)
+				c.add(inspect.Conflict, a.name, g.Name, "it names the tool %q, which %q refuses", name, by)
 			}
 		}
 	}
@@ -217,17 +171,17 @@ func (c *checker) limits(a treeAgent, guards []placed) {
 		case old == nil:
 			*least = &guards[i]
 		case old.info().MaxCalls <= info.MaxCalls:
-			c.add(ProblemUnreachable, a.name, g.Name, "%d calls are never reached: another one ends at %d", info.MaxCalls, old.info().MaxCalls)
+			c.add(inspect.Unreachable, a.name, g.Name, "%d calls are never reached: another one ends at %d", info.MaxCalls, old.info().MaxCalls)
 		default:
-			c.add(ProblemUnreachable, a.name, old.Name, "%d calls are never reached: another one ends at %d", old.info().MaxCalls, info.MaxCalls)
+			c.add(inspect.Unreachable, a.name, old.Name, "%d calls are never reached: another one ends at %d", old.info().MaxCalls, info.MaxCalls)
 			*least = &guards[i]
 		}
 	}
 	switch {
 	case own == nil && run == nil && len(guards) > 0:
-		c.add(ProblemUnbounded, a.name, "", "nothing counts its model calls; add guards.CallBudget")
+		c.add(inspect.Unbounded, a.name, "", "nothing counts its model calls; add guards.CallBudget")
 	case own != nil && run != nil && own.info().MaxCalls > run.info().MaxCalls:
-		c.add(ProblemUnreachable, a.name, own.Name, "%d calls of the agent are never reached: the run ends at %d", own.info().MaxCalls, run.info().MaxCalls)
+		c.add(inspect.Unreachable, a.name, own.Name, "%d calls of the agent are never reached: the run ends at %d", own.info().MaxCalls, run.info().MaxCalls)
 	}
 }
 
@@ -236,21 +190,21 @@ func (c *checker) company(a treeAgent, guards []placed) {
 	for i, g := range guards {
 		info := g.info()
 		if len(info.Wants) > 0 && !slices.ContainsFunc(guards, func(o placed) bool { return slices.Contains(info.Wants, o.Name) }) {
-			c.add(ProblemIdle, a.name, g.Name, "it does nothing without %s", strings.Join(info.Wants, " or "))
+			c.add(inspect.Idle, a.name, g.Name, "it does nothing without %s", strings.Join(info.Wants, " or "))
 		}
 		for _, other := range guards {
 			if hook, late := g.tooLate(other); late {
-				c.add(ProblemOrder, a.name, g.Name, "%q comes too late for it: in %s %s; attach both in one form", other.Name, hook, whoComesFirst(g, other))
+				c.add(inspect.Order, a.name, g.Name, "%q comes too late for it: in %s %s; attach both in one form", other.Name, hook, whoComesFirst(g, other))
 			}
 		}
 		if info.WholeRun && info.Account != nil {
 			if old, ok := c.accounts[g.Name]; ok && old != info.Account {
-				c.add(ProblemSplitAccount, a.name, g.Name, "it was made more than once, so each counts alone; make it once and share the value")
+				c.add(inspect.SplitAccount, a.name, g.Name, "it was made more than once, so each counts alone; make it once and share the value")
 			}
 			c.accounts[g.Name] = info.Account
 		}
 		if slices.ContainsFunc(guards[:i], func(o placed) bool { return same(o.Guard, g.Guard) }) {
-			c.add(ProblemRepeated, a.name, g.Name, "it stands on the agent more than once")
+			c.add(inspect.Repeated, a.name, g.Name, "it stands on the agent more than once")
 		}
 	}
 }

@@ -3,7 +3,11 @@
 
 package callbacks
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gardefou/gardefou/callbacks/inspect"
+)
 
 // A placed guard is one that meets an agent, with where its chain stands: the runner's
 // chains are numbered in their order, the agent's own comes after them.
@@ -17,13 +21,13 @@ type placed struct {
 // run before the agent's, but tools are wrapped: each plugin puts its wrapper around what
 // those before it made of the agent's own, so before a tool the last plugin comes first and
 // after it the agent.
-func (p placed) rank(h Hook) int {
+func (p placed) rank(h inspect.Hook) int {
 	switch h {
-	case HookBeforeTool, HookWrapTool:
+	case inspect.BeforeTool, inspect.WrapTool:
 		if !p.own {
 			return -1 - p.chain
 		}
-	case HookAfterTool:
+	case inspect.AfterTool:
 		if p.own {
 			return -1
 		}
@@ -32,7 +36,7 @@ func (p placed) rank(h Hook) int {
 }
 
 // hooks are those that run where the guard stands.
-func (p placed) hooks() []Hook {
+func (p placed) hooks() []inspect.Hook {
 	if p.own {
 		return p.Hooks()
 	}
@@ -40,21 +44,21 @@ func (p placed) hooks() []Hook {
 	if g.ForPlugin != nil {
 		g = g.ForPlugin()
 	}
-	return slices.DeleteFunc(g.Hooks(), func(h Hook) bool { return infoOf(h).missing == formPlugin })
+	return slices.DeleteFunc(g.Hooks(), func(h inspect.Hook) bool { return infoOf(h).missing == formPlugin })
 }
 
 // tooLate returns the hook in which other comes after p although p must stand after it.
 // Within one chain that is refused at construction.
-func (p placed) tooLate(other placed) (Hook, bool) {
+func (p placed) tooLate(other placed) (inspect.Hook, bool) {
 	if p.chain == other.chain || !slices.Contains(p.info().After, other.Name) {
 		return "", false
 	}
 	both := p.hooks()
-	both = slices.DeleteFunc(both, func(h Hook) bool { return !slices.Contains(other.hooks(), h) })
+	both = slices.DeleteFunc(both, func(h inspect.Hook) bool { return !slices.Contains(other.hooks(), h) })
 	if len(both) == 0 {
-		both = []Hook{HookBeforeModel} // they work together by other ways; what most hooks do
+		both = []inspect.Hook{inspect.BeforeModel} // they work together by other ways; what most hooks do
 	}
-	i := slices.IndexFunc(both, func(h Hook) bool { return p.rank(h) < other.rank(h) })
+	i := slices.IndexFunc(both, func(h inspect.Hook) bool { return p.rank(h) < other.rank(h) })
 	if i < 0 {
 		return "", false
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -22,30 +24,30 @@ import (
 )
 
 // noting is a guard with one hook that calls note.
-func noting(name string, hook callbacks.Hook, note func(string)) callbacks.Guard {
+func noting(name string, hook inspect.Hook, note func(string)) callbacks.Guard {
 	g := callbacks.Guard{Name: name}
 	switch hook {
-	case callbacks.HookBeforeAgent:
+	case inspect.BeforeAgent:
 		g.BeforeAgent = func(agent.Context) (*genai.Content, error) { note(name); return nil, nil }
-	case callbacks.HookAfterAgent:
+	case inspect.AfterAgent:
 		g.AfterAgent = func(agent.Context) (*genai.Content, error) { note(name); return nil, nil }
-	case callbacks.HookBeforeModel:
+	case inspect.BeforeModel:
 		g.BeforeModel = func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) { note(name); return nil, nil }
-	case callbacks.HookAfterModel:
+	case inspect.AfterModel:
 		g.AfterModel = func(agent.Context, *model.LLMResponse, error) (*model.LLMResponse, error) {
 			note(name)
 			return nil, nil
 		}
-	case callbacks.HookOnModelError:
+	case inspect.OnModelError:
 		g.OnModelError = func(agent.Context, *model.LLMRequest, error) (*model.LLMResponse, error) { note(name); return nil, nil }
-	case callbacks.HookBeforeTool:
+	case inspect.BeforeTool:
 		g.BeforeTool = func(agent.Context, tool.Tool, map[string]any) (map[string]any, error) { note(name); return nil, nil }
-	case callbacks.HookAfterTool:
+	case inspect.AfterTool:
 		g.AfterTool = func(agent.Context, tool.Tool, map[string]any, map[string]any, error) (map[string]any, error) {
 			note(name)
 			return nil, nil
 		}
-	case callbacks.HookWrapTool:
+	case inspect.WrapTool:
 		g.WrapTool = func(tl tool.Tool) tool.Tool {
 			return callbackstest.ToolFunc(tl.Name(), func(ctx agent.Context, args map[string]any) (map[string]any, error) {
 				note(name)
@@ -61,9 +63,9 @@ func noting(name string, hook callbacks.Hook, note func(string)) callbacks.Guard
 // Check finds an order that defeats a guard in exactly those set-ups in which the hooks
 // really run in that order.
 func TestCheckKnowsTheOrderHooksReallyRunIn(t *testing.T) {
-	for _, hook := range []callbacks.Hook{
-		callbacks.HookBeforeAgent, callbacks.HookAfterAgent, callbacks.HookBeforeModel, callbacks.HookAfterModel, callbacks.HookOnModelError,
-		callbacks.HookBeforeTool, callbacks.HookAfterTool, callbacks.HookWrapTool,
+	for _, hook := range []inspect.Hook{
+		inspect.BeforeAgent, inspect.AfterAgent, inspect.BeforeModel, inspect.AfterModel, inspect.OnModelError,
+		inspect.BeforeTool, inspect.AfterTool, inspect.WrapTool,
 	} {
 		for _, setup := range []string{"base on runner", "base on agent", "base on first plugin", "base on second plugin"} {
 			t.Run(string(hook)+"/"+setup, func(t *testing.T) {
@@ -86,7 +88,7 @@ func TestCheckKnowsTheOrderHooksReallyRunIn(t *testing.T) {
 				}
 				tl := callbackstest.Tool("lookup")
 				m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("answer"))
-				if hook == callbacks.HookOnModelError {
+				if hook == inspect.OnModelError {
 					m = callbackstest.Script(callbackstest.Fail(errors.New("503")))
 				}
 				cfg := llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{tl}}
@@ -103,7 +105,7 @@ func TestCheckKnowsTheOrderHooksReallyRunIn(t *testing.T) {
 				play(t, a, agent.StreamingModeNone, plugins...)
 				require.Subset(t, ran, []string{"base", "needs_base"})
 
-				found := slices.ContainsFunc(callbacks.Check(a, chains...), func(p callbacks.Problem) bool { return p.Kind == callbacks.ProblemOrder })
+				found := slices.ContainsFunc(callbacks.Check(a, chains...), func(p inspect.Problem) bool { return p.Kind == inspect.Order })
 				require.Equal(t, ran[0] == "needs_base", found, "%v", ran)
 			})
 		}

@@ -10,6 +10,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
@@ -55,7 +57,7 @@ func when(pred func(Step) bool, guard Guard) Guard {
 	return places.guard
 }
 
-func toolStepOf(ctx agent.Context, hook Hook, t tool.Tool, args map[string]any) Step {
+func toolStepOf(ctx agent.Context, hook inspect.Hook, t tool.Tool, args map[string]any) Step {
 	s := PlaceOf(ctx).step(hook)
 	s.Tool, s.Args = t.Name(), args
 	if ctx != nil {
@@ -97,7 +99,7 @@ func ForTools(guard Guard, names ...string) Guard {
 // error.
 func ForAgents(guard Guard, names ...string) Guard {
 	for _, h := range guard.Hooks() {
-		if (infoOf(h).part == ofRun || h == HookWrapAgent) && slices.Contains(guard.info().Needs, h) {
+		if (infoOf(h).part == ofRun || h == inspect.WrapAgent) && slices.Contains(guard.info().Needs, h) {
 			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: %s does not belong to an agent", errCombinator, h))
 		}
 	}

@@ -104,7 +104,7 @@
 // # What no chain can cover
 //
 // Live mode, which skips model hooks: an agent with a chain refuses to start it, and
-// a run under a chain's plugin ends with [ErrLive]. Tools that run on the provider's
+// a run under a chain's plugin ends with an error. Tools that run on the provider's
 // servers. Code in your process that holds the API key.
 //
 // As a plugin, a model that panics or yields nothing: only the model wrapper, on an

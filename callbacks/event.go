@@ -7,6 +7,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"google.golang.org/genai"
 
 	"github.com/gardefou/gardefou/callbacks/codes"
@@ -103,7 +105,7 @@ type Event struct {
 // A Step says which step a hook is in, for the predicates of [When] and for
 // model wrappers, which see no ADK context.
 type Step struct {
-	Hook       Hook
+	Hook       inspect.Hook
 	Invocation string
 	Agent      string
 	Branch     string
@@ -134,5 +136,5 @@ func CurrentStep(ctx context.Context) (Step, bool) {
 	if !ok {
 		return Step{}, false
 	}
-	return ms.ev.Place().step(HookWrapModel), true
+	return ms.ev.Place().step(inspect.WrapModel), true
 }

@@ -6,39 +6,20 @@ package callbacks
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"text/tabwriter"
+
+	"github.com/gardefou/gardefou/callbacks/inspect"
 )
-
-// An Explanation says what a chain does, guard by guard in the order they run.
-type Explanation struct {
-	Guards   []GuardExplanation `json:"guards"`
-	Warnings []string           `json:"warnings,omitempty"`
-	Error    string             `json:"error,omitempty"`
-}
-
-// A GuardExplanation is one line of an [Explanation].
-type GuardExplanation struct {
-	Name   string   `json:"name"`
-	Hooks  []Hook   `json:"hooks"`
-	Limits []string `json:"limits,omitempty"`
-	Tools  []string `json:"tools,omitempty"`
-	// Forms are the forms of attachment the guard works in: "agent", "plugin".
-	Forms []string `json:"forms"`
-	// Fails is which way the guard fails.
-	Fails string `json:"fails"`
-}
 
 // Explain returns what is active, in which order, with which limits, and in
 // which forms of attachment.
-func (c *Chain) Explain() Explanation {
-	e := Explanation{Warnings: c.Warnings()}
+func (c *Chain) Explain() inspect.Explanation {
+	e := inspect.Explanation{Warnings: c.Warnings()}
 	if err := c.Err(); err != nil {
 		e.Error = err.Error()
 	}
 	for _, g := range c.Guards() {
 		info := g.info()
-		ge := GuardExplanation{Name: g.Name, Hooks: g.Hooks(), Limits: info.Limits, Tools: info.Tools, Fails: info.Fails}
+		ge := inspect.Guard{Name: g.Name, Hooks: g.Hooks(), Limits: info.Limits, Tools: info.Tools, Fails: info.Fails}
 		for _, form := range []string{formAgent, formPlugin} {
 			if checkForm([]Guard{g}, form) == nil {
 				ge.Forms = append(ge.Forms, form)
@@ -47,28 +28,6 @@ func (c *Chain) Explain() Explanation {
 		e.Guards = append(e.Guards, ge)
 	}
 	return e
-}
-
-// String returns the explanation as a text table.
-func (e Explanation) String() string {
-	var sb strings.Builder
-	w := tabwriter.NewWriter(&sb, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "#\tguard\tlimits\thooks\tforms\tfails")
-	for i, g := range e.Guards {
-		hooks := make([]string, len(g.Hooks))
-		for j, h := range g.Hooks {
-			hooks[j] = string(h)
-		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", i+1, g.Name, strings.Join(g.Limits, "; "), strings.Join(hooks, " "), strings.Join(g.Forms, " "), g.Fails)
-	}
-	w.Flush()
-	for _, warning := range e.Warnings {
-		fmt.Fprintf(&sb, "warning: %s\n", warning)
-	}
-	if e.Error != "" {
-		fmt.Fprintf(&sb, "error: %s\n", e.Error)
-	}
-	return sb.String()
 }
 
 // Warnings returns what is allowed but probably not meant: hooks that a form of

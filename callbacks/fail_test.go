@@ -7,6 +7,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/stretchr/testify/require"
 
 	"google.golang.org/adk/v2/agent"
@@ -83,7 +85,7 @@ func TestARefusalStormEnds(t *testing.T) {
 		"before_model": {BeforeModel: func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) {
 			return nil, callbacks.End("calls_exhausted", "enough").WithDetail("calls: 1/1")
 		}},
-		"before_agent": refusing(callbacks.HookBeforeAgent, func() error { return callbacks.Deny("calls_exhausted", "enough").WithDetail("calls: 1/1") }),
+		"before_agent": refusing(inspect.BeforeAgent, func() error { return callbacks.Deny("calls_exhausted", "enough").WithDetail("calls: 1/1") }),
 	} {
 		hook.Name = "polite"
 		chain := callbacks.New(callbacks.ForAgents(hook, "a"))

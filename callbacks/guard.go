@@ -6,6 +6,8 @@ package callbacks
 import (
 	"context"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/model"
@@ -96,7 +98,7 @@ type Info struct {
 	// says. A form of attachment that can't run one of them is refused. Hooks the
 	// guard has but does not need are extras that run where they can. Nil means
 	// every hook that is set.
-	Needs []Hook
+	Needs []inspect.Hook
 	// After lists names of guards that must stand earlier in the chain where both
 	// are present.
 	After []string
@@ -129,31 +131,6 @@ type Info struct {
 	// closed: the step is refused.
 	Fails string
 }
-
-// Hook names one field of a Guard.
-type Hook string
-
-// The hooks of a Guard.
-const (
-	HookOnUserMessage Hook = "on_user_message"
-	HookBeforeRun     Hook = "before_run"
-	HookAfterRun      Hook = "after_run"
-	HookOnEvent       Hook = "on_event"
-	HookBeforeAgent   Hook = "before_agent"
-	HookAfterAgent    Hook = "after_agent"
-	HookBeforeModel   Hook = "before_model"
-	HookAfterModel    Hook = "after_model"
-	HookOnModelError  Hook = "on_model_error"
-	HookBeforeTool    Hook = "before_tool"
-	HookAfterTool     Hook = "after_tool"
-	HookOnToolError   Hook = "on_tool_error"
-	HookWrapModel     Hook = "wrap_model"
-	HookWrapTool      Hook = "wrap_tool"
-	HookWrapAgent     Hook = "wrap_agent"
-	HookObserve       Hook = "observe"
-
-	HookObserveMonitored Hook = "observe_monitored"
-)
 
 func (g Guard) info() Info {
 	var info Info

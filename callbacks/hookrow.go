@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"google.golang.org/adk/v2/agent/llmagent"
 )
 
@@ -23,12 +25,12 @@ type hookRow interface {
 }
 
 type hookInfo struct {
-	hook    Hook
+	hook    inspect.Hook
 	part    part
 	missing string // the form without it
 }
 
-func infoOf(h Hook) hookInfo {
+func infoOf(h inspect.Hook) hookInfo {
 	for _, r := range new(places).table() {
 		if r.about().hook == h {
 			return r.about()
@@ -37,17 +39,17 @@ func infoOf(h Hook) hookInfo {
 	return hookInfo{hook: h}
 }
 
-func runHook[F any](p *places, hook Hook, guard *F, sorted *[]named[F], plugin *F, run F) hookRow {
+func runHook[F any](p *places, hook inspect.Hook, guard *F, sorted *[]named[F], plugin *F, run F) hookRow {
 	return &row[F]{hookInfo: hookInfo{hook, ofRun, formAgent}, places: p, guard: guard, sorted: sorted, plugin: plugin, run: run}
 }
 
 func stepHook[F any](
-	p *places, hook Hook, part part, guard *F, sorted *[]named[F], agent *[]F, plugin *F, run F, limit func(F, func(Step) bool) F,
+	p *places, hook inspect.Hook, part part, guard *F, sorted *[]named[F], agent *[]F, plugin *F, run F, limit func(F, func(Step) bool) F,
 ) hookRow {
 	return &row[F]{hookInfo{hook, part, ""}, p, guard, sorted, agent, plugin, run, limit}
 }
 
-func otherHook[F any](p *places, hook Hook, part part, missing string, guard *F, sorted *[]named[F]) hookRow {
+func otherHook[F any](p *places, hook inspect.Hook, part part, missing string, guard *F, sorted *[]named[F]) hookRow {
 	return &row[F]{hookInfo: hookInfo{hook, part, missing}, places: p, guard: guard, sorted: sorted}
 }
 
@@ -128,8 +130,8 @@ func sortHooks(guards []Guard) hooks {
 }
 
 // Hooks returns the hooks that are set, in the order of the Guard's fields.
-func (g Guard) Hooks() []Hook {
-	var hooks []Hook
+func (g Guard) Hooks() []inspect.Hook {
+	var hooks []inspect.Hook
 	for _, r := range (&places{guard: g}).table() {
 		if r.isSet() {
 			hooks = append(hooks, r.about().hook)

@@ -6,6 +6,8 @@ package callbacks
 import (
 	"context"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
@@ -90,35 +92,35 @@ type places struct {
 func (p *places) table() []hookRow {
 	g, h, a, pl := &p.guard, &p.sorted, &p.agent, &p.plugin
 	return []hookRow{
-		runHook(p, HookOnUserMessage, &g.OnUserMessage, &h.onUserMessage, &pl.OnUserMessageCallback, p.onUserMessage),
-		runHook(p, HookBeforeRun, &g.BeforeRun, &h.beforeRun, &pl.BeforeRunCallback, p.beforeRun),
-		runHook(p, HookAfterRun, &g.AfterRun, &h.afterRun, &pl.AfterRunCallback, p.afterRun),
-		runHook(p, HookOnEvent, &g.OnEvent, &h.onEvent, &pl.OnEventCallback, p.onEvent),
-		stepHook(p, HookBeforeAgent, ofAgent, &g.BeforeAgent, &h.beforeAgent,
-			&a.BeforeAgentCallbacks, &pl.BeforeAgentCallback, p.agentHooks.before, onlyAgent[agent.BeforeAgentCallback](HookBeforeAgent)),
-		stepHook(p, HookAfterAgent, ofAgent, &g.AfterAgent, &h.afterAgent,
-			&a.AfterAgentCallbacks, &pl.AfterAgentCallback, p.agentHooks.after, onlyAgent[agent.AfterAgentCallback](HookAfterAgent)),
-		stepHook(p, HookBeforeModel, ofModel, &g.BeforeModel, &h.beforeModel,
+		runHook(p, inspect.OnUserMessage, &g.OnUserMessage, &h.onUserMessage, &pl.OnUserMessageCallback, p.onUserMessage),
+		runHook(p, inspect.BeforeRun, &g.BeforeRun, &h.beforeRun, &pl.BeforeRunCallback, p.beforeRun),
+		runHook(p, inspect.AfterRun, &g.AfterRun, &h.afterRun, &pl.AfterRunCallback, p.afterRun),
+		runHook(p, inspect.OnEvent, &g.OnEvent, &h.onEvent, &pl.OnEventCallback, p.onEvent),
+		stepHook(p, inspect.BeforeAgent, ofAgent, &g.BeforeAgent, &h.beforeAgent,
+			&a.BeforeAgentCallbacks, &pl.BeforeAgentCallback, p.agentHooks.before, onlyAgent[agent.BeforeAgentCallback](inspect.BeforeAgent)),
+		stepHook(p, inspect.AfterAgent, ofAgent, &g.AfterAgent, &h.afterAgent,
+			&a.AfterAgentCallbacks, &pl.AfterAgentCallback, p.agentHooks.after, onlyAgent[agent.AfterAgentCallback](inspect.AfterAgent)),
+		stepHook(p, inspect.BeforeModel, ofModel, &g.BeforeModel, &h.beforeModel,
 			&a.BeforeModelCallbacks, &pl.BeforeModelCallback, p.modelHooks.before, onlyBeforeModel),
-		stepHook(p, HookAfterModel, ofModel, &g.AfterModel, &h.afterModel,
+		stepHook(p, inspect.AfterModel, ofModel, &g.AfterModel, &h.afterModel,
 			&a.AfterModelCallbacks, &pl.AfterModelCallback, p.modelHooks.after, onlyAfterModel),
-		stepHook(p, HookOnModelError, ofModel, &g.OnModelError, &h.onModelError,
+		stepHook(p, inspect.OnModelError, ofModel, &g.OnModelError, &h.onModelError,
 			&a.OnModelErrorCallbacks, &pl.OnModelErrorCallback, p.modelHooks.onError, onlyOnModelError),
-		stepHook(p, HookBeforeTool, ofTool, &g.BeforeTool, &h.beforeTool,
+		stepHook(p, inspect.BeforeTool, ofTool, &g.BeforeTool, &h.beforeTool,
 			&a.BeforeToolCallbacks, &pl.BeforeToolCallback, p.toolHooks.before, onlyBeforeTool),
-		stepHook(p, HookAfterTool, ofTool, &g.AfterTool, &h.afterTool,
+		stepHook(p, inspect.AfterTool, ofTool, &g.AfterTool, &h.afterTool,
 			&a.AfterToolCallbacks, &pl.AfterToolCallback, p.toolHooks.after, onlyAfterTool),
-		stepHook(p, HookOnToolError, ofTool, &g.OnToolError, &h.onToolError,
+		stepHook(p, inspect.OnToolError, ofTool, &g.OnToolError, &h.onToolError,
 			&a.OnToolErrorCallbacks, &pl.OnToolErrorCallback, p.toolHooks.onError, onlyOnToolError),
-		otherHook(p, HookWrapModel, ofWrapping, formPlugin, &g.WrapModel, &h.wrapModel),
-		otherHook(p, HookWrapTool, ofWrapping, "", &g.WrapTool, &h.wrapTool),
-		otherHook(p, HookWrapAgent, ofWrapping, formPlugin, &g.WrapAgent, &h.wrapAgent),
-		otherHook(p, HookObserve, ofObserving, "", &g.Observe, &h.observe),
-		otherHook(p, HookObserveMonitored, ofObserving, "", &g.ObserveMonitored, &h.observeMonitored),
+		otherHook(p, inspect.WrapModel, ofWrapping, formPlugin, &g.WrapModel, &h.wrapModel),
+		otherHook(p, inspect.WrapTool, ofWrapping, "", &g.WrapTool, &h.wrapTool),
+		otherHook(p, inspect.WrapAgent, ofWrapping, formPlugin, &g.WrapAgent, &h.wrapAgent),
+		otherHook(p, inspect.Observe, ofObserving, "", &g.Observe, &h.observe),
+		otherHook(p, inspect.ObserveMonitored, ofObserving, "", &g.ObserveMonitored, &h.observeMonitored),
 	}
 }
 
-func onlyAgent[F ~func(agent.Context) (*genai.Content, error)](hook Hook) func(F, func(Step) bool) F {
+func onlyAgent[F ~func(agent.Context) (*genai.Content, error)](hook inspect.Hook) func(F, func(Step) bool) F {
 	return func(f F, pred func(Step) bool) F {
 		return func(ctx agent.Context) (*genai.Content, error) {
 			if !pred(PlaceOf(ctx).step(hook)) {
@@ -131,7 +133,7 @@ func onlyAgent[F ~func(agent.Context) (*genai.Content, error)](hook Hook) func(F
 
 func onlyBeforeModel(f beforeModel, pred func(Step) bool) beforeModel {
 	return func(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
-		if !pred(PlaceOf(ctx).step(HookBeforeModel)) {
+		if !pred(PlaceOf(ctx).step(inspect.BeforeModel)) {
 			return nil, nil
 		}
 		return f(ctx, req)
@@ -140,7 +142,7 @@ func onlyBeforeModel(f beforeModel, pred func(Step) bool) beforeModel {
 
 func onlyAfterModel(f afterModel, pred func(Step) bool) afterModel {
 	return func(ctx agent.Context, resp *model.LLMResponse, err error) (*model.LLMResponse, error) {
-		if !pred(PlaceOf(ctx).step(HookAfterModel)) {
+		if !pred(PlaceOf(ctx).step(inspect.AfterModel)) {
 			return nil, nil
 		}
 		return f(ctx, resp, err)
@@ -149,7 +151,7 @@ func onlyAfterModel(f afterModel, pred func(Step) bool) afterModel {
 
 func onlyOnModelError(f onModelError, pred func(Step) bool) onModelError {
 	return func(ctx agent.Context, req *model.LLMRequest, err error) (*model.LLMResponse, error) {
-		if !pred(PlaceOf(ctx).step(HookOnModelError)) {
+		if !pred(PlaceOf(ctx).step(inspect.OnModelError)) {
 			return nil, nil
 		}
 		return f(ctx, req, err)
@@ -158,7 +160,7 @@ func onlyOnModelError(f onModelError, pred func(Step) bool) onModelError {
 
 func onlyBeforeTool(f beforeTool, pred func(Step) bool) beforeTool {
 	return func(ctx agent.Context, t tool.Tool, args map[string]any) (map[string]any, error) {
-		if !pred(toolStepOf(ctx, HookBeforeTool, t, args)) {
+		if !pred(toolStepOf(ctx, inspect.BeforeTool, t, args)) {
 			return nil, nil
 		}
 		return f(ctx, t, args)
@@ -167,7 +169,7 @@ func onlyBeforeTool(f beforeTool, pred func(Step) bool) beforeTool {
 
 func onlyAfterTool(f afterTool, pred func(Step) bool) afterTool {
 	return func(ctx agent.Context, t tool.Tool, args, result map[string]any, err error) (map[string]any, error) {
-		if !pred(toolStepOf(ctx, HookAfterTool, t, args)) {
+		if !pred(toolStepOf(ctx, inspect.AfterTool, t, args)) {
 			return nil, nil
 		}
 		return f(ctx, t, args, result, err)
@@ -176,7 +178,7 @@ func onlyAfterTool(f afterTool, pred func(Step) bool) afterTool {
 
 func onlyOnToolError(f onToolError, pred func(Step) bool) onToolError {
 	return func(ctx agent.Context, t tool.Tool, args map[string]any, err error) (map[string]any, error) {
-		if !pred(toolStepOf(ctx, HookOnToolError, t, args)) {
+		if !pred(toolStepOf(ctx, inspect.OnToolError, t, args)) {
 			return nil, nil
 		}
 		return f(ctx, t, args, err)

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/gardefou/gardefou/callbacks/answer"
 
 	"github.com/gardefou/gardefou/callbacks/codes"
@@ -75,26 +77,26 @@ func build(t *testing.T, c *callbacks.Chain, cfg llmagent.Config) agent.Agent {
 }
 
 // refusing returns a guard that refuses in one hook.
-func refusing(hook callbacks.Hook, how func() error) callbacks.Guard {
+func refusing(hook inspect.Hook, how func() error) callbacks.Guard {
 	g := callbacks.Guard{Name: "refusing"}
 	switch hook {
-	case callbacks.HookBeforeAgent:
+	case inspect.BeforeAgent:
 		g.BeforeAgent = func(agent.Context) (*genai.Content, error) { return nil, how() }
-	case callbacks.HookBeforeModel:
+	case inspect.BeforeModel:
 		g.BeforeModel = func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) { return nil, how() }
-	case callbacks.HookAfterModel:
+	case inspect.AfterModel:
 		g.AfterModel = func(agent.Context, *model.LLMResponse, error) (*model.LLMResponse, error) { return nil, how() }
-	case callbacks.HookOnModelError:
+	case inspect.OnModelError:
 		g.OnModelError = func(agent.Context, *model.LLMRequest, error) (*model.LLMResponse, error) { return nil, how() }
-	case callbacks.HookWrapModel:
+	case inspect.WrapModel:
 		g.WrapModel = func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM { return failingModel{next, how} }
-	case callbacks.HookBeforeTool:
+	case inspect.BeforeTool:
 		g.BeforeTool = func(agent.Context, tool.Tool, map[string]any) (map[string]any, error) { return nil, how() }
-	case callbacks.HookAfterTool:
+	case inspect.AfterTool:
 		g.AfterTool = func(agent.Context, tool.Tool, map[string]any, map[string]any, error) (map[string]any, error) {
 			return nil, how()
 		}
-	case callbacks.HookOnToolError:
+	case inspect.OnToolError:
 		g.OnToolError = func(agent.Context, tool.Tool, map[string]any, error) (map[string]any, error) { return nil, how() }
 	}
 	return g
@@ -118,9 +120,9 @@ func TestHookByOutcome(t *testing.T) {
 		"panic": func() error { panic("boom") },
 		"error": func() error { return errors.New("dsn postgres://secret") },
 	}
-	for _, hook := range []callbacks.Hook{
-		callbacks.HookBeforeAgent, callbacks.HookBeforeModel, callbacks.HookAfterModel, callbacks.HookOnModelError, callbacks.HookWrapModel,
-		callbacks.HookBeforeTool, callbacks.HookAfterTool, callbacks.HookOnToolError,
+	for _, hook := range []inspect.Hook{
+		inspect.BeforeAgent, inspect.BeforeModel, inspect.AfterModel, inspect.OnModelError, inspect.WrapModel,
+		inspect.BeforeTool, inspect.AfterTool, inspect.OnToolError,
 	} {
 		for name, how := range outcomes {
 			t.Run(fmt.Sprintf("%s/%s", hook, name), func(t *testing.T) {
@@ -132,15 +134,15 @@ func TestHookByOutcome(t *testing.T) {
 				m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("answer"))
 				tl := callbackstest.Tool("lookup")
 				switch hook {
-				case callbacks.HookOnModelError:
+				case inspect.OnModelError:
 					m = callbackstest.Script(callbackstest.Fail(errors.New("503")))
-				case callbacks.HookOnToolError:
+				case inspect.OnToolError:
 					tl = callbackstest.ToolReturning("lookup", nil, errors.New("down"))
 				}
 				a := build(t, callbacks.New(refusing(hook, how), rec.Guard()), llmagent.Config{Model: m, Tools: []tool.Tool{tl}, OutputKey: "out"})
 				out := play(t, a, agent.StreamingModeNone)
 
-				if hook == callbacks.HookWrapModel && (name == "panic" || name == "error") {
+				if hook == inspect.WrapModel && (name == "panic" || name == "error") {
 					// What goes wrong inside a model wrapper is the model's failure.
 					require.Error(t, out.err)
 					return
@@ -149,7 +151,7 @@ func TestHookByOutcome(t *testing.T) {
 				stopped := out.run.Stopped() != nil
 				require.Equal(t, name == "stop", stopped)
 				switch hook {
-				case callbacks.HookBeforeTool, callbacks.HookAfterTool, callbacks.HookOnToolError:
+				case inspect.BeforeTool, inspect.AfterTool, inspect.OnToolError:
 					require.Equal(t, []map[string]any{{"error": text}}, responses(out.events), "one key")
 					last := out.events[len(out.events)-1]
 					if name == "end" || name == "stop" {
@@ -160,7 +162,7 @@ func TestHookByOutcome(t *testing.T) {
 						require.Equal(t, 2, m.Calls(), "the model reads the refusal and goes on")
 						require.Equal(t, "answer", last.Content.Parts[0].Text)
 					}
-				case callbacks.HookBeforeAgent:
+				case inspect.BeforeAgent:
 					require.Zero(t, m.Calls())
 					require.Equal(t, "[guard] "+text, out.events[0].Content.Parts[0].Text)
 				default:
@@ -169,7 +171,7 @@ func TestHookByOutcome(t *testing.T) {
 					require.True(t, callbacks.IsRefusal(&last.LLMResponse))
 					meta := last.CustomMetadata["gardefou"].(map[string]any)
 					require.Equal(t, "denied", meta["status"])
-					if hook != callbacks.HookWrapModel {
+					if hook != inspect.WrapModel {
 						require.Equal(t, "refusing", meta["guard"])
 					}
 					require.NotContains(t, last.Actions.StateDelta, "out", "a refusal is no output")
@@ -677,7 +679,7 @@ func TestExplain(t *testing.T) {
 	g := allow("a")
 	g.OnEvent = func(agent.InvocationContext, *session.Event) (*session.Event, error) { return nil, nil }
 	g.Info = func() callbacks.Info {
-		return callbacks.Info{Limits: []string{"6 calls"}, Needs: []callbacks.Hook{callbacks.HookBeforeTool}}
+		return callbacks.Info{Limits: []string{"6 calls"}, Needs: []inspect.Hook{inspect.BeforeTool}}
 	}
 	c := callbacks.New(g, callbacks.Guard{Name: "w", WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM { return next }})
 	e := c.Explain()

@@ -6,6 +6,8 @@ package callbacks_test
 import (
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -23,7 +25,7 @@ import (
 )
 
 // cutAgent calls its tool and is ended in the hook given.
-func cutAgent(t *testing.T, name string, hook callbacks.Hook, code codes.Code) agent.Agent {
+func cutAgent(t *testing.T, name string, hook inspect.Hook, code codes.Code) agent.Agent {
 	t.Helper()
 	g := refusing(hook, func() error { return callbacks.End(code, "enough").WithDetail("calls: 1/1").By("limit") })
 	g.Name = "limit"
@@ -45,7 +47,7 @@ func TestAnAgentThatIsCutLastGivesTheRunItsStatus(t *testing.T) {
 	const exhausted = callbacks.StatusCallsExhausted
 	cut := func(t *testing.T, name string) agent.Agent {
 		t.Helper()
-		return cutAgent(t, name, callbacks.HookBeforeModel, codes.Code(exhausted))
+		return cutAgent(t, name, inspect.BeforeModel, codes.Code(exhausted))
 	}
 	loop := func(t *testing.T, rounds uint, refuse func(round int) bool) agent.Agent {
 		t.Helper()
@@ -67,22 +69,22 @@ func TestAnAgentThatIsCutLastGivesTheRunItsStatus(t *testing.T) {
 	}{
 		"one agent": {func(t *testing.T) agent.Agent { return cut(t, "cut") }, exhausted},
 		"by a tool hook": {func(t *testing.T) agent.Agent {
-			return cutAgent(t, "cut", callbacks.HookBeforeTool, codes.Code(exhausted))
+			return cutAgent(t, "cut", inspect.BeforeTool, codes.Code(exhausted))
 		}, exhausted},
 		"after its tool": {func(t *testing.T) agent.Agent {
-			return cutAgent(t, "cut", callbacks.HookAfterTool, codes.Code(exhausted))
+			return cutAgent(t, "cut", inspect.AfterTool, codes.Code(exhausted))
 		}, exhausted},
 		"after its model": {func(t *testing.T) agent.Agent {
-			return cutAgent(t, "cut", callbacks.HookAfterModel, codes.Code(exhausted))
+			return cutAgent(t, "cut", inspect.AfterModel, codes.Code(exhausted))
 		}, exhausted},
 		"by a wrapper": {func(t *testing.T) agent.Agent {
-			return cutAgent(t, "cut", callbacks.HookWrapModel, codes.Code(exhausted))
+			return cutAgent(t, "cut", inspect.WrapModel, codes.Code(exhausted))
 		}, exhausted},
 		"before it began": {func(t *testing.T) agent.Agent {
-			return cutAgent(t, "cut", callbacks.HookBeforeAgent, codes.Code(exhausted))
+			return cutAgent(t, "cut", inspect.BeforeAgent, codes.Code(exhausted))
 		}, exhausted},
 		"for another reason": {func(t *testing.T) agent.Agent {
-			return cutAgent(t, "cut", callbacks.HookBeforeModel, "closed")
+			return cutAgent(t, "cut", inspect.BeforeModel, "closed")
 		}, callbacks.StatusDenied},
 		"the last of a sequence": {func(t *testing.T) agent.Agent { return sequence(t, wellAgent(t, "well"), cut(t, "cut")) }, exhausted},
 		"a follower ends well":   {func(t *testing.T) agent.Agent { return sequence(t, cut(t, "cut"), wellAgent(t, "well")) }, callbacks.StatusDone},
@@ -90,7 +92,7 @@ func TestAnAgentThatIsCutLastGivesTheRunItsStatus(t *testing.T) {
 			return sequence(t, cut(t, "cut"), plainAgent(t, llmagent.Config{Name: "plain", Model: callbackstest.Script(callbackstest.Say("answer"))}))
 		}, callbacks.StatusDone},
 		"a follower is cut as well": {func(t *testing.T) agent.Agent {
-			return sequence(t, cut(t, "first"), cutAgent(t, "cut", callbacks.HookBeforeTool, codes.Code(exhausted)))
+			return sequence(t, cut(t, "first"), cutAgent(t, "cut", inspect.BeforeTool, codes.Code(exhausted)))
 		}, exhausted},
 		"in a parallel branch":      {func(t *testing.T) agent.Agent { return parallelOf(t, cut(t, "cut"), wellAgent(t, "well")) }, callbacks.StatusDone},
 		"all parallel branches":     {func(t *testing.T) agent.Agent { return parallelOf(t, cut(t, "cut"), cut(t, "other")) }, callbacks.StatusDone},
@@ -137,10 +139,10 @@ func TestAnAgentThatIsCutInALaunchedRun(t *testing.T) {
 		finds := callbacks.Guard{Name: "finds", BeforeAgent: func(ctx agent.Context) (*genai.Content, error) { run = callbacks.RunOf(ctx); return nil, nil }}
 		p, err := callbacks.New(finds).Plugin("p")
 		require.NoError(t, err)
-		cut, well := cutAgent(t, "cut", callbacks.HookBeforeModel, "calls_exhausted"), wellAgent(t, "well")
+		cut, well := cutAgent(t, "cut", inspect.BeforeModel, "calls_exhausted"), wellAgent(t, "well")
 		root, want := sequence(t, cut, well), callbacks.StatusDone
 		if cutLast {
-			root, want = sequence(t, wellAgent(t, "well"), cutAgent(t, "cut", callbacks.HookBeforeModel, "calls_exhausted")), callbacks.StatusCallsExhausted
+			root, want = sequence(t, wellAgent(t, "well"), cutAgent(t, "cut", inspect.BeforeModel, "calls_exhausted")), callbacks.StatusCallsExhausted
 		}
 		launch(t, root, agent.StreamingModeNone, []*plugin.Plugin{p}...)
 		require.Equal(t, want, run.Outcome().Status)

@@ -7,6 +7,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/session"
 )
@@ -48,7 +50,7 @@ func (ev *Event) setPlace(p Place) {
 // Place returns where the step is.
 func (s Step) Place() Place { return Place{s.Invocation, s.Branch, s.Agent} }
 
-func (p Place) step(hook Hook) Step {
+func (p Place) step(hook inspect.Hook) Step {
 	return Step{Hook: hook, Invocation: p.Invocation, Agent: p.Agent, Branch: p.Branch}
 }
 

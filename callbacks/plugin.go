@@ -101,9 +101,9 @@ func (r runHooks) stop(ctx agent.InvocationContext, guard string, err error) err
 	return refusal
 }
 
-// ErrLive is the error with which a live run under a chain's plugin ends before it
+// errLive is the error with which a live run under a chain's plugin ends before it
 // begins.
-var ErrLive = errors.New("callbacks: live mode skips the hooks around the model, so a chain refuses it")
+var errLive = errors.New("callbacks: live mode skips the hooks around the model, so a chain refuses it")
 
 // beforeRun never answers ADK itself. ADK drops the content of an early end and
 // stores the user's message once more in its place, as it was before any plugin
@@ -111,7 +111,7 @@ var ErrLive = errors.New("callbacks: live mode skips the hooks around the model,
 func (r runHooks) beforeRun(ctx agent.InvocationContext) (*genai.Content, error) {
 	if ctx.RunConfig() == nil {
 		// ADK gives every run a configuration but a live one.
-		return nil, ErrLive
+		return nil, errLive
 	}
 	if run := RunOf(ctx); run != nil {
 		run.store(wholeOf(ctx.InvocationID()), pluginID{r.c.identity()}, true)

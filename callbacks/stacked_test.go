@@ -6,6 +6,8 @@ package callbacks_test
 import (
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/stretchr/testify/require"
 
 	"google.golang.org/adk/v2/agent"
@@ -45,9 +47,9 @@ func TestARefusalBelongsToTheChainThatRaisedIt(t *testing.T) {
 		"fail": {func() error { return callbacks.Fail("broke", "no money").WithDetail("0 left").By("gate") }, callbacks.OutcomeFailed, callbacks.StatusFailed},
 	}
 	for _, form := range []string{"plugin", "stacked"} {
-		for _, hook := range []callbacks.Hook{callbacks.HookWrapModel, callbacks.HookBeforeModel, callbacks.HookAfterModel} {
+		for _, hook := range []inspect.Hook{inspect.WrapModel, inspect.BeforeModel, inspect.AfterModel} {
 			for name, tc := range scopes {
-				if form == "plugin" && hook == callbacks.HookAfterModel {
+				if form == "plugin" && hook == inspect.AfterModel {
 					continue // what a plugin's hooks are through with, they don't see again
 				}
 				t.Run(form+"/"+string(hook)+"/"+name, func(t *testing.T) {
@@ -73,7 +75,7 @@ func TestARefusalBelongsToTheChainThatRaisedIt(t *testing.T) {
 					got := play(t, a, agent.StreamingModeNone, plugins...)
 
 					recs := map[string]*callbackstest.Recorder{"inner": in, "outer": out}
-					if form == "plugin" && hook == callbacks.HookBeforeModel {
+					if form == "plugin" && hook == inspect.BeforeModel {
 						delete(recs, "outer") // ADK tells a plugin nothing more of such a step
 					}
 					for which, rec := range recs {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/stretchr/testify/require"
 
 	"google.golang.org/adk/v2/agent"
@@ -75,7 +77,7 @@ func (e endlessTool) RunStream(agent.Context, any) iter.Seq2[string, error] {
 
 // A refusal inside an agent used as a tool is told outside under the name of its guard.
 func TestARefusedAgentToolNamesTheGuard(t *testing.T) {
-	for _, hook := range []callbacks.Hook{callbacks.HookBeforeAgent, callbacks.HookBeforeModel, callbacks.HookAfterModel} {
+	for _, hook := range []inspect.Hook{inspect.BeforeAgent, inspect.BeforeModel, inspect.AfterModel} {
 		g := refusing(hook, func() error { return callbacks.End("enough", "enough") })
 		g.Name = "limit"
 		inner := build(t, callbacks.New(g), llmagent.Config{Name: "inner", Description: "x", Model: callbackstest.Script(callbackstest.Say("answer"))})

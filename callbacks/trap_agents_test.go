@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -43,7 +45,7 @@ func TestP15ALaterPluginStillSeesTheUserMessage(t *testing.T) {
 // text is a refusal, the outer agent must not read it as an answer.
 func TestP05ARefusedAgentToolIsNoAnswer(t *testing.T) {
 	refuse := func() error { return callbacks.Deny("no", "not this agent") }
-	for _, hook := range []callbacks.Hook{callbacks.HookBeforeAgent, callbacks.HookBeforeModel, callbacks.HookAfterModel} {
+	for _, hook := range []inspect.Hook{inspect.BeforeAgent, inspect.BeforeModel, inspect.AfterModel} {
 		t.Run(string(hook), func(t *testing.T) {
 			inner := build(t, callbacks.New(refusing(hook, refuse)), llmagent.Config{Name: "inner", Description: "d", Model: callbackstest.Script(callbackstest.Say("answer"))})
 			outer := build(t, callbacks.New(allow("a")), llmagent.Config{
@@ -70,9 +72,9 @@ func TestTrap04ARefusedAgentDoesNotRunAndIsToldOnce(t *testing.T) {
 		text    string
 		outcome callbacks.Outcome
 	}{
-		"deny":    {refusing(callbacks.HookBeforeAgent, func() error { return callbacks.Deny("no", "no") }), "[guard] no", callbacks.OutcomeRefused},
-		"error":   {refusing(callbacks.HookBeforeAgent, func() error { return errors.New("bug") }), "[guard] refused: a guard failed", callbacks.OutcomeRefused},
-		"panic":   {refusing(callbacks.HookBeforeAgent, func() error { panic("bug") }), "[guard] refused: a guard failed", callbacks.OutcomePanicked},
+		"deny":    {refusing(inspect.BeforeAgent, func() error { return callbacks.Deny("no", "no") }), "[guard] no", callbacks.OutcomeRefused},
+		"error":   {refusing(inspect.BeforeAgent, func() error { return errors.New("bug") }), "[guard] refused: a guard failed", callbacks.OutcomeRefused},
+		"panic":   {refusing(inspect.BeforeAgent, func() error { panic("bug") }), "[guard] refused: a guard failed", callbacks.OutcomePanicked},
 		"content": {answers, "instead", callbacks.OutcomeReplaced},
 	} {
 		for _, wrapped := range []bool{false, true} {
@@ -116,7 +118,7 @@ func TestP15TheSameChainTwiceRunsAgentHooksOnce(t *testing.T) {
 			}
 			if wraps {
 				counts.WrapAgent = func(a agent.Agent) agent.Agent { return a }
-				counts.Info = func() callbacks.Info { return callbacks.Info{Needs: []callbacks.Hook{callbacks.HookBeforeAgent}} }
+				counts.Info = func() callbacks.Info { return callbacks.Info{Needs: []inspect.Hook{inspect.BeforeAgent}} }
 			}
 			chain := callbacks.New(counts, rec.Guard())
 			p, err := chain.Plugin("p")

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/gardefou/gardefou/callbacks/answer"
 
 	"github.com/gardefou/gardefou/callbacks/codes"
@@ -168,7 +170,7 @@ func TestP18CallsInAGuardsAnswerPassTheToolHooks(t *testing.T) {
 // chain it is a refusal, and a guard's bug does not look like a failing model.
 func TestP24AnErrorOfBeforeModelIsARefusal(t *testing.T) {
 	asked := 0
-	fails := refusing(callbacks.HookBeforeModel, func() error { return errors.New("bug") })
+	fails := refusing(inspect.BeforeModel, func() error { return errors.New("bug") })
 	fails.OnModelError = func(agent.Context, *model.LLMRequest, error) (*model.LLMResponse, error) {
 		asked++
 		return say("fallback"), nil

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -87,7 +89,7 @@ func TestTrap03ThreeScopesOfARefusal(t *testing.T) {
 // Fact 5: nothing a hook returns ends an unbounded LoopAgent. The three means that do
 // are in TestAStoppedRunEndsAnUnboundedLoop; here each kind of refusal.
 func TestTrap05AStoppedRunEndsALoopWithoutEnd(t *testing.T) {
-	for _, hook := range []callbacks.Hook{callbacks.HookBeforeAgent, callbacks.HookBeforeModel, callbacks.HookAfterModel, callbacks.HookBeforeTool, callbacks.HookAfterTool} {
+	for _, hook := range []inspect.Hook{inspect.BeforeAgent, inspect.BeforeModel, inspect.AfterModel, inspect.BeforeTool, inspect.AfterTool} {
 		for _, form := range []string{"plugin", "loop", "events"} {
 			t.Run(string(hook)+"/"+form, func(t *testing.T) {
 				chain := callbacks.New(refusing(hook, func() error { return callbacks.Stop("enough", "enough") }))
@@ -118,7 +120,7 @@ func TestTrap05AStoppedRunEndsALoopWithoutEnd(t *testing.T) {
 // P21b: a consumer that goes on after a guard's error gets the next agent's calls. A
 // stopped Run refuses them, however the consumer ranges.
 func TestP21bAStopIsStickyForTheRun(t *testing.T) {
-	stop := callbacks.New(refusing(callbacks.HookBeforeModel, func() error { return callbacks.Stop("enough", "enough") }))
+	stop := callbacks.New(refusing(inspect.BeforeModel, func() error { return callbacks.Stop("enough", "enough") }))
 	for _, form := range allForms {
 		t.Run(form, func(t *testing.T) {
 			m := callbackstest.Script(callbackstest.Say("answer")).Repeat()

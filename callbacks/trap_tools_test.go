@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -252,8 +254,8 @@ func TestP49ReplacingNestedValuesLeavesTheHistoryAlone(t *testing.T) {
 func TestP61NoErrorTextReachesTheModel(t *testing.T) {
 	dsn := errors.New("internal: dsn=postgres://user:pw@host")
 	for name, g := range map[string]callbacks.Guard{
-		"before_tool": refusing(callbacks.HookBeforeTool, func() error { return dsn }),
-		"after_tool":  refusing(callbacks.HookAfterTool, func() error { return dsn }),
+		"before_tool": refusing(inspect.BeforeTool, func() error { return dsn }),
+		"after_tool":  refusing(inspect.AfterTool, func() error { return dsn }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			callLookup(t, one(g), callbackstest.Tool("lookup"), func(t *testing.T, l *launched, _ *callbackstest.Model, told []callbacks.Event) {

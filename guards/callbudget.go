@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"google.golang.org/adk/v2/model"
 
 	"github.com/gardefou/gardefou/callbacks"
@@ -185,7 +187,7 @@ func callBudget(o CallBudgetOptions, a *account) callbacks.Guard {
 				Limits: b.limits(),
 				// Without the wrapper, as a plugin, retries inside the chain are not
 				// seen, but then there are none: a plugin wraps no model.
-				Needs:    []callbacks.Hook{callbacks.HookBeforeModel, callbacks.HookObserve},
+				Needs:    []inspect.Hook{inspect.BeforeModel, inspect.Observe},
 				After:    append([]string{finishName}, bringsCalls...),
 				MaxCalls: b.Calls, WholeRun: b.Scope == ScopeRun, Account: b.account,
 			}

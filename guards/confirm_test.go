@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/gardefou/gardefou/callbacks/codes"
 
 	"github.com/stretchr/testify/require"
@@ -325,7 +327,7 @@ func TestTrap02ADKsConfirmationIsRefusedWhereItLosesTheCall(t *testing.T) {
 		a, err := llmagent.New(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{fake}})
 		require.NoError(t, err)
 		problems := callbacks.Check(sequence(t, a), chain)
-		require.Equal(t, callbacks.ProblemRoot, problems[0].Kind)
+		require.Equal(t, inspect.Root, problems[0].Kind)
 		out := playWith(t, sequence(t, a), p, false)
 		require.NoError(t, out.err)
 		require.Zero(t, m.Calls())

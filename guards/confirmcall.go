@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/gardefou/gardefou/callbacks/codes"
 
 	"google.golang.org/adk/v2/agent"
@@ -118,7 +120,7 @@ func (c *confirm) approve(ctx agent.Context, name string, args map[string]any) e
 func wrappedStep(ctx agent.Context, name string, args map[string]any) callbacks.Step {
 	p := callbacks.PlaceOf(ctx)
 	return callbacks.Step{
-		Hook: callbacks.HookWrapTool, Invocation: p.Invocation, Agent: p.Agent, Branch: p.Branch,
+		Hook: inspect.WrapTool, Invocation: p.Invocation, Agent: p.Agent, Branch: p.Branch,
 		Tool: name, CallID: ctx.FunctionCallID(), Args: args,
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/gardefou/gardefou/callbacks/codes"
 
 	"google.golang.org/adk/v2/agent"
@@ -97,7 +99,7 @@ func (o LoopOptions) Guard() callbacks.Guard {
 			if o.Strict {
 				limit += ", whatever the results"
 			}
-			return callbacks.Info{Limits: []string{limit}, Needs: []callbacks.Hook{callbacks.HookBeforeTool, callbacks.HookObserve}}
+			return callbacks.Info{Limits: []string{limit}, Needs: []inspect.Hook{inspect.BeforeTool, inspect.Observe}}
 		},
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/gardefou/gardefou/callbacks/codes"
 
 	"google.golang.org/adk/v2/agent"
@@ -143,7 +145,7 @@ func (o RateLimitOptions) Guard() callbacks.Guard {
 	needs := g.Info
 	g.Info = func() callbacks.Info {
 		i := needs()
-		i.Needs = []callbacks.Hook{callbacks.HookBeforeModel}
+		i.Needs = []inspect.Hook{inspect.BeforeModel}
 		return i
 	}
 	return g

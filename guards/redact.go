@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"sync/atomic"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/gardefou/gardefou/callbacks/codes"
 
 	"google.golang.org/genai"
@@ -71,9 +73,9 @@ func (o RedactOptions) Guard() callbacks.Guard {
 		return callbacks.Guard{Name: redactName, Err: err}
 	}
 	info := func() callbacks.Info {
-		needs := []callbacks.Hook{callbacks.HookAfterTool}
+		needs := []inspect.Hook{inspect.AfterTool}
 		if !o.KeepArgs {
-			needs = append(needs, callbacks.HookWrapTool)
+			needs = append(needs, inspect.WrapTool)
 		}
 		return callbacks.Info{Limits: []string{"masks e-mail addresses and IBANs"}, Needs: needs, Refusals: true}
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/gardefou/gardefou/callbacks/codes"
 
 	"google.golang.org/adk/v2/model"
@@ -125,9 +127,9 @@ func Spend(o SpendOptions) callbacks.Guard {
 			return s.wrapModel(next)
 		},
 		Info: func() callbacks.Info {
-			needs := []callbacks.Hook{callbacks.HookWrapModel}
+			needs := []inspect.Hook{inspect.WrapModel}
 			if len(o.ToolPrices) > 0 {
-				needs = append(needs, callbacks.HookWrapTool)
+				needs = append(needs, inspect.WrapTool)
 			}
 			return callbacks.Info{
 				Limits: []string{fmt.Sprintf("%s per run", o.Limits.Hard)}, Needs: needs,

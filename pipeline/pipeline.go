@@ -15,6 +15,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
@@ -162,7 +164,7 @@ func (p *Pipeline) Chains() []agents.NamedChain { return p.team.Chains() }
 
 // Check returns what is probably not meant in the agents and guards it is built of; nil
 // means that it found nothing.
-func (p *Pipeline) Check() []callbacks.Problem {
+func (p *Pipeline) Check() []inspect.Problem {
 	if p.team.Plugin == nil {
 		return callbacks.Check(p.team.Root)
 	}

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genai"
 
@@ -54,7 +56,7 @@ func TestBrokenGuardsAreCaught(t *testing.T) {
 		guard callbacks.Guard
 	}{
 		"needs a hook it has not": {"info", callbacks.Guard{Observe: func(context.Context, callbacks.Event) {}, Info: func() callbacks.Info {
-			return callbacks.Info{Needs: []callbacks.Hook{callbacks.HookBeforeTool}}
+			return callbacks.Info{Needs: []inspect.Hook{inspect.BeforeTool}}
 		}}},
 		"says one thing and then another": {"info", callbacks.Guard{Info: func() callbacks.Info {
 			return callbacks.Info{Limits: []string{fmt.Sprint(count.Add(1))}}

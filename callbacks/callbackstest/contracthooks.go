@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/model"
@@ -142,7 +144,7 @@ func (a *asserted) nils() {
 // observers are the observers that a guard has, by hook.
 func observers(g callbacks.Guard) map[string]func(context.Context, callbacks.Event) {
 	all := map[string]func(context.Context, callbacks.Event){
-		string(callbacks.HookObserve): g.Observe, string(callbacks.HookObserveMonitored): g.ObserveMonitored,
+		string(inspect.Observe): g.Observe, string(inspect.ObserveMonitored): g.ObserveMonitored,
 	}
 	maps.DeleteFunc(all, func(_ string, f func(context.Context, callbacks.Event)) bool { return f == nil })
 	return all

@@ -11,6 +11,8 @@ import (
 	"io"
 	"sync"
 
+	"github.com/gardefou/gardefou/callbacks/inspect"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gardefou/gardefou/callbacks"
@@ -88,7 +90,7 @@ func recordCommand(dir string) string {
 // agentExplanation is what stands on one agent.
 type agentExplanation struct {
 	Agent string `json:"agent"`
-	callbacks.Explanation
+	inspect.Explanation
 }
 
 // explain prints the guards of the pipeline as it would run.
@@ -105,9 +107,9 @@ func (f *flags) explain(ctx context.Context, asJSON bool, w io.Writer) error {
 		return failed(err)
 	}
 	all := struct {
-		Agents   []agentExplanation  `json:"agents"`
-		Problems []callbacks.Problem `json:"problems"`
-	}{Problems: append([]callbacks.Problem{}, pl.Check()...)}
+		Agents   []agentExplanation `json:"agents"`
+		Problems []inspect.Problem  `json:"problems"`
+	}{Problems: append([]inspect.Problem{}, pl.Check()...)}
 	for _, c := range pl.Chains() {
 		e := c.Chain.Explain()
 		e.Warnings = nil // about forms of attachment that this pipeline does not use

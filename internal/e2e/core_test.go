@@ -21,7 +21,7 @@ import (
 // coreGuards are the files of package guards that belong to Core: its six guards and what
 // they share.
 var coreGuards = []string{
-	"doc.go", "lang.go", "options.go", "pattern.go", "nesting.go", "toolkinds.go",
+	"doc.go", "lang.go", "options.go", "pattern.go", "nesting.go",
 	"allowtools.go", "args.go", "stash.go", "masker.go", "journal.go", "journallines.go", "journalled.go", "names.go", "records.go", "lastcall.go", "result.go", "onerequest.go",
 	"callbudget.go", "budgetaccount.go", "budgetcheck.go", "budgetmodel.go",
 	"redact.go", "redactfields.go", "redactargs.go", "redactevent.go", "redactparts.go", "redactresponse.go", "redactstream.go",
@@ -29,7 +29,7 @@ var coreGuards = []string{
 
 // corePackages are the packages of this module that Core is made of and may import.
 var corePackages = []string{
-	"callbacks", "callbacks/answer", "callbacks/callbackstest", "callbacks/codes", "redact", "guards/counters", "guards/journal/line",
+	"callbacks", "callbacks/answer", "callbacks/callbackstest", "callbacks/codes", "callbacks/inspect", "redact", "guards/counters", "guards/journal/line",
 	"internal/text", "internal/fold", "internal/artifactname", "internal/toolschema", "internal/usd",
 }
 
