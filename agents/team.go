@@ -28,44 +28,58 @@ import (
 	"github.com/gardefou/gardefou/redact"
 )
 
-// Options are what a team is built from.
-type Options struct {
+// Setup is what the caller of a pipeline chooses of its team.
+type Setup struct {
 	// Model answers for every agent. Required.
 	Model model.LLM
-	// ModelFor, where set, gives an agent by name a model of its own; nil for an
-	// agent means Model.
+	// ModelFor gives an agent by name a model of its own; nil, or nil for an agent, means
+	// Model.
 	ModelFor func(agentName string) model.LLM
-	// Sources answer the look-ups. Required.
-	Sources Sources
-	// Journal and Observe stand last in every chain. Their zero values are left out.
-	Journal callbacks.Guard
-	Observe callbacks.Guard
-	// Spend stands around every model, and is left out where it has no name.
-	Spend callbacks.Guard
-	// Telemetry tells OpenTelemetry what the chains do; nil tells nobody.
-	Telemetry *telemetry.Telemetry
-	// MaxCalls bounds the model calls of the whole run, AgentCalls those of each
-	// agent. Zero means the guards' defaults.
+	// MaxCalls bounds the model calls of the whole run, AgentCalls those of each agent.
+	// Zero means 25 and 6.
 	MaxCalls, AgentCalls int
 	// MaxTime bounds the run and each agent of it; zero means guards.DefaultRunTime.
 	MaxTime time.Duration
-	// RiskModel rates the facts; nil means the built-in model. AnnualPurchases is what
-	// the buyer spends at the supplier in a year, in euros; nil where not given.
-	RiskModel       *risk.Model
-	AnnualPurchases *int64
+	// Spend is the money gate of every model; the zero value is none. It needs the guards
+	// on the agents, not on the runner.
+	Spend callbacks.Guard
+	// Telemetry tells OpenTelemetry what the chains do; nil tells nobody.
+	Telemetry *telemetry.Telemetry
+	// RiskModel rates the facts; nil means the built-in model.
+	RiskModel *risk.Model
+	// AnnualPurchases is what the buyer spends at the supplier in a year, in euros; zero
+	// where it is not given.
+	AnnualPurchases int64
 	// AsPlugin attaches the guards to the runner instead of to each agent.
 	AsPlugin bool
 	// Monitor lets the guards that refuse watch only: what they would have refused is told
-	// to Journal and Observe, and the step goes on. Landing is left out.
+	// to the journal and the observer, and the step goes on. Landing is left out.
 	Monitor bool
-	// Replay stands first in every chain, and is left out where it has no name: for a run
-	// that goes on where an earlier one stopped.
+	// Replay answers what was answered before, in a run that is resumed; the zero value is
+	// none. It stands first in every chain and needs the guards on the agents.
 	Replay callbacks.Guard
 	// Extra guards stand first in the chain of the named agent. For tests.
 	Extra map[string][]callbacks.Guard
-	// Bare builds the agents in plain ADK, with the stash as an ordinary callback and
-	// no guard. For measuring what guards cost.
+	// Bare builds the agents in plain ADK, with the stash as an ordinary callback and no
+	// guard. For measuring what guards cost.
 	Bare bool
+}
+
+// Purchases is AnnualPurchases, or nil where it is not given.
+func (s Setup) Purchases() *int64 {
+	if s.AnnualPurchases == 0 {
+		return nil
+	}
+	return &s.AnnualPurchases
+}
+
+// Options are what a team is built from.
+type Options struct {
+	Setup
+	// Sources answer the look-ups. Required.
+	Sources Sources
+	// Journal and Observe stand last in every chain. Their zero values are left out.
+	Journal, Observe callbacks.Guard
 }
 
 // A Team is an agent tree and, where the guards are attached to the runner, the
@@ -122,7 +136,7 @@ func New(o Options) (*Team, error) {
 	if o.RiskModel == nil {
 		o.RiskModel = risk.DefaultModel()
 	}
-	b.scorer = scorer{o.Sources, o.RiskModel, o.AnnualPurchases}
+	b.scorer = scorer{o.Sources, o.RiskModel, o.Purchases()}
 	scorer, err := b.scorer.agent()
 	if err != nil {
 		return nil, err

@@ -13,14 +13,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/gardefou/gardefou/callbacks/inspect"
 
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/v2/agent"
-	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/plugin"
 	"google.golang.org/adk/v2/runner"
 	"google.golang.org/adk/v2/session"
@@ -30,10 +28,8 @@ import (
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/guards/sinks"
-	"github.com/gardefou/gardefou/guards/telemetry"
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/report"
-	"github.com/gardefou/gardefou/pipeline/risk"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/supplier"
 	"github.com/gardefou/gardefou/redact"
@@ -47,24 +43,13 @@ const (
 
 // Options are what a pipeline is built from.
 type Options struct {
-	// Model answers for every agent. Required.
-	Model model.LLM
-	// ModelFor gives an agent by name a model of its own; nil, or nil for an
-	// agent, means Model.
-	ModelFor func(agentName string) model.LLM
+	// Setup is what the team is built from.
+	agents.Setup
 	// Sources answer the look-ups. Required.
 	Sources *sources.Client
 	// Lang is the language of the report and of the texts a model reads: "en" or
 	// "fr", or a locale. Empty means English.
 	Lang string
-	// MaxCalls bounds the model calls of the run, AgentCalls those of each agent.
-	// Zero means 25 and 6.
-	MaxCalls, AgentCalls int
-	// MaxTime bounds the run and each agent of it; zero means guards.DefaultRunTime.
-	MaxTime time.Duration
-	// Spend is the money gate of every model; the zero value is none. It needs the
-	// guards on the agents, not on the runner.
-	Spend callbacks.Guard
 	// Journal gets a JSON line for each step. Nil means none. JournalError is
 	// called when a line can't be written; nil ignores it.
 	Journal      io.Writer
@@ -72,13 +57,9 @@ type Options struct {
 	// AttemptOf names, in the journal, the run that every run of this pipeline is an attempt of;
 	// empty means that each is on its own.
 	AttemptOf string
-	// Observe is told of every step as it ends, by several goroutines. Nil means
-	// nobody.
+	// Observe is told of every step as it ends, by several goroutines, and under Monitor of
+	// what the guards would have refused. Nil means nobody.
 	Observe func(callbacks.Event)
-	// Telemetry tells OpenTelemetry what the chains do. Nil tells nobody.
-	Telemetry *telemetry.Telemetry
-	// AsPlugin attaches the guards to the runner instead of to each agent.
-	AsPlugin bool
 	// Streaming asks models for streams.
 	Streaming bool
 	// Sessions stores the events, masked. Nil means in memory, for this run only.
@@ -86,27 +67,12 @@ type Options struct {
 	// Session names the session in Sessions; it must be a new one. Empty means the id of
 	// the Run.
 	Session string
-	// Replay answers what was answered before, in a run that is resumed; the zero value
-	// is none. It needs the guards on the agents.
-	Replay callbacks.Guard
-	// Extra guards stand first in the chain of the named agent. For tests.
-	Extra map[string][]callbacks.Guard
 	// ToolVersion and DraftModel are printed in the report: what made it, and which
 	// language model saw the facts. Empty means none.
 	ToolVersion, DraftModel string
-	// RiskModel rates the facts; nil means the built-in model.
-	RiskModel *risk.Model
-	// AnnualPurchases is what the buyer spends at the supplier in a year, in euros;
-	// nil where it is not given.
-	AnnualPurchases *int64
 	// Previous is the last report on the same subject, to say what changed; nil for a
 	// first one.
 	Previous *report.Report
-	// Monitor lets the guards that refuse watch only, and tells Observe what they would
-	// have refused.
-	Monitor bool
-	// Bare leaves the guards out, to measure what they cost.
-	Bare bool
 }
 
 // A Pipeline runs due diligences, one or several at a time.
@@ -122,14 +88,10 @@ func New(o Options) (*Pipeline, error) {
 	if o.Sources == nil {
 		return nil, errors.New("pipeline: no sources")
 	}
-	to := agents.Options{
-		Model: o.Model, ModelFor: o.ModelFor, Sources: o.Sources, MaxCalls: o.MaxCalls, AgentCalls: o.AgentCalls, MaxTime: o.MaxTime,
-		Spend: o.Spend, Telemetry: o.Telemetry, AsPlugin: o.AsPlugin, Extra: o.Extra, Bare: o.Bare, Monitor: o.Monitor, Replay: o.Replay, RiskModel: o.RiskModel, AnnualPurchases: o.AnnualPurchases,
-	}
+	to := agents.Options{Setup: o.Setup, Sources: o.Sources, Observe: observer(o.Observe)}
 	if o.Journal != nil {
 		to.Journal = guards.JournalOptions{Writer: o.Journal, OnError: o.JournalError, AttemptOf: o.AttemptOf}.Guard()
 	}
-	to.Observe = observer(o.Observe)
 	team, err := agents.New(to)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: %w", err)

@@ -25,7 +25,7 @@ func (p *Pipeline) report(ctx context.Context, result callbacks.Result) (report.
 		Subject: rec.Subject, Facts: rec.Facts, Mode: p.mode(), Hosts: p.hosts(rec), Overrides: p.o.Sources.Overrides(),
 		ToolVersion: p.o.ToolVersion, DraftModel: p.o.DraftModel,
 		Narrative: narrative(rec, want, lang, p.o.DraftModel != ""), Gaps: p.gaps(ctx, rec, result, lang),
-		AnnualPurchases: p.o.AnnualPurchases, Previous: p.o.Previous,
+		AnnualPurchases: p.o.Purchases(), Previous: p.o.Previous,
 	}
 	if rec.Risk != nil {
 		in.Result = *rec.Risk

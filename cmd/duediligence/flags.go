@@ -99,13 +99,6 @@ func (f *flags) threshold() int {
 	return slices.Index(ratings, risk.Rating(strings.ToUpper(f.failOn)))
 }
 
-func (f *flags) annualPurchases() *int64 {
-	if f.purchases == 0 {
-		return nil
-	}
-	return &f.purchases
-}
-
 func (f *flags) language() (text.Lang, error) {
 	switch f.lang {
 	case "":

@@ -96,7 +96,7 @@ func (f *flags) options(ctx context.Context, lang text.Lang) (pipeline.Options, 
 // optionsWithoutMoney leaves the money gate to whoever knows first where the run, and with
 // it the ledger, is kept.
 func (f *flags) optionsWithoutMoney(ctx context.Context, lang text.Lang) (pipeline.Options, error) {
-	o := pipeline.Options{Lang: string(lang), MaxCalls: f.maxCalls, MaxTime: f.timeout, ToolVersion: version(), DraftModel: f.draftModel(), AnnualPurchases: f.annualPurchases()}
+	o := pipeline.Options{Setup: agents.Setup{MaxCalls: f.maxCalls, MaxTime: f.timeout, AnnualPurchases: f.purchases}, Lang: string(lang), ToolVersion: version(), DraftModel: f.draftModel()}
 	var err error
 	if o.Sources, err = f.client(); err != nil {
 		return o, err

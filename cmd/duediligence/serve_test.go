@@ -20,6 +20,7 @@ import (
 
 	"google.golang.org/adk/v2/model"
 
+	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/guards/journal/line"
@@ -108,7 +109,7 @@ func TestRunsAreWaitedForAfterTheGrace(t *testing.T) {
 	c, err := sources.New(sources.Options{})
 	require.NoError(t, err)
 	m := &slowToStop{began: make(chan struct{}, 100), returned: make(chan struct{})}
-	s, err := serve.New(serve.Options{Journal: j, Pipeline: pipeline.Options{Sources: c, Model: m}})
+	s, err := serve.New(serve.Options{Journal: j, Pipeline: pipeline.Options{Setup: agents.Setup{Model: m}, Sources: c}})
 	require.NoError(t, err)
 	defer s.Close()
 	l, err := listen(t.Context(), "127.0.0.1:0", "")
@@ -189,7 +190,7 @@ func TestASecondInterruptCutsRunsOff(t *testing.T) {
 	require.NoError(t, err)
 	m := &slowToStop{began: make(chan struct{}, 100), returned: make(chan struct{})}
 	close(m.returned)
-	s, err := serve.New(serve.Options{Pipeline: pipeline.Options{Sources: c, Model: m}})
+	s, err := serve.New(serve.Options{Pipeline: pipeline.Options{Setup: agents.Setup{Model: m}, Sources: c}})
 	require.NoError(t, err)
 	defer s.Close()
 	l, err := listen(t.Context(), "127.0.0.1:0", "")

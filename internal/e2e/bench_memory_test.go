@@ -56,7 +56,7 @@ func BenchmarkConcurrentRuns(b *testing.B) {
 		for range concurrentRuns {
 			h := &holding{arrived: &arrived, goOn: goOn}
 			p := mustPipeline(b, pipeline.Options{
-				Sources: c, Model: offline.Model{}, ModelFor: pipelinetest.Only(agents.Writer, h), Journal: journal.NewWriter(io.Discard), Bare: bare,
+				Setup: agents.Setup{Model: offline.Model{}, ModelFor: pipelinetest.Only(agents.Writer, h), Bare: bare}, Sources: c, Journal: journal.NewWriter(io.Discard),
 			})
 			done.Go(func() {
 				if _, err := p.Run(b.Context(), subject, pipelinetest.Kervalec); err != nil {

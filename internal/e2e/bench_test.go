@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/internal/pipelinetest"
 	"github.com/gardefou/gardefou/pipeline"
@@ -31,8 +32,8 @@ func BenchmarkPipeline(b *testing.B) {
 	}
 	r := c.Resolve(b.Context(), pipelinetest.Kervalec)
 	var journal bytes.Buffer
-	guarded := mustPipeline(b, pipeline.Options{Sources: c, Model: offline.Model{}, Journal: &journal})
-	bare := mustPipeline(b, pipeline.Options{Sources: c, Model: offline.Model{}, Bare: true})
+	guarded := mustPipeline(b, pipeline.Options{Setup: agents.Setup{Model: offline.Model{}}, Sources: c, Journal: &journal})
+	bare := mustPipeline(b, pipeline.Options{Setup: agents.Setup{Model: offline.Model{}, Bare: true}, Sources: c})
 	var with, without cost
 	var ratios []float64
 	for b.Loop() {

@@ -25,6 +25,7 @@ import (
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/tool"
 
+	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/callbacks"
@@ -131,7 +132,7 @@ func researchWith(t *testing.T, m model.LLM, streaming bool) modelOutcome {
 	require.NoError(t, err)
 	var journal bytes.Buffer
 	svc := session.InMemoryService()
-	p, err := pipeline.New(pipeline.Options{Model: m, DraftModel: m.Name(), Sources: c, Streaming: streaming, Journal: &journal, Sessions: svc})
+	p, err := pipeline.New(pipeline.Options{Setup: agents.Setup{Model: m}, DraftModel: m.Name(), Sources: c, Streaming: streaming, Journal: &journal, Sessions: svc})
 	require.NoError(t, err)
 	r := c.Resolve(t.Context(), "Transports Kervalec")
 	out, err := p.Run(t.Context(), r.Subject, "Transports Kervalec")

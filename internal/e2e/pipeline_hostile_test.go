@@ -136,7 +136,7 @@ func TestTheSameCompanyUnderAnInstruction(t *testing.T) {
 	for _, lang := range []report.Lang{report.English, report.French} {
 		for _, m := range []model.LLM{offline.Model{}, gullible{}} {
 			run := func(name string) *pipeline.Outcome {
-				return pipelinetest.Research(t, pipeline.Options{Model: m, Lang: string(lang), Sources: renamed(t, name)}, knownSIREN)
+				return pipelinetest.Research(t, pipeline.Options{Setup: agents.Setup{Model: m}, Lang: string(lang), Sources: renamed(t, name)}, knownSIREN)
 			}
 			plain := run("NEGOCE ORDINAIRE")
 			require.False(t, plain.Report.Narrative.Template)
@@ -161,7 +161,7 @@ func TestInjectedHeadlinesMoveNothing(t *testing.T) {
 	for _, lang := range []report.Lang{report.English, report.French} {
 		for _, m := range []model.LLM{offline.Model{}, gullible{}} {
 			run := func(titles ...string) *pipeline.Outcome {
-				return pipelinetest.Research(t, pipeline.Options{Model: m, Lang: string(lang), Sources: renamed(t, knownName, titles...)}, knownSIREN)
+				return pipelinetest.Research(t, pipeline.Options{Setup: agents.Setup{Model: m}, Lang: string(lang), Sources: renamed(t, knownName, titles...)}, knownSIREN)
 			}
 			want := verdictOf(run("ouvre un quai", "recrute dix chauffeurs"))
 			for _, titles := range [][]string{
@@ -251,7 +251,7 @@ func TestDraftsWithInventions(t *testing.T) {
 		"nothing is invented": {"en", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := pipeline.Options{Model: offline.Model{}, Lang: tc.lang}
+			o := pipeline.Options{Setup: agents.Setup{Model: offline.Model{}}, Lang: tc.lang}
 			if tc.listDown {
 				o.Sources = pipelinetest.Sources(t, listDown)
 			}
@@ -290,7 +290,7 @@ func TestReviewersThatGiveNoVerdict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := callbackstest.Script(turns...).Repeat()
-			out := pipelinetest.Research(t, pipeline.Options{Model: offline.Model{}, ModelFor: pipelinetest.Only(agents.Reviewer, m)}, pipelinetest.Kervalec)
+			out := pipelinetest.Research(t, pipeline.Options{Setup: agents.Setup{Model: offline.Model{}, ModelFor: pipelinetest.Only(agents.Reviewer, m)}}, pipelinetest.Kervalec)
 			require.True(t, out.Report.Narrative.Template)
 			require.LessOrEqual(t, m.Calls(), agents.MaxRounds*len(turns)+2)
 			require.Len(t, out.Report.Narrative.Sections, 4)
@@ -309,7 +309,7 @@ func TestForeignCallsUseUpTheBudget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := callbackstest.Script(call).Repeat()
-			out := pipelinetest.Research(t, pipeline.Options{Model: offline.Model{}, ModelFor: pipelinetest.Only(agents.RegistryResearcher, m), AgentCalls: 3}, pipelinetest.Kervalec)
+			out := pipelinetest.Research(t, pipeline.Options{Setup: agents.Setup{Model: offline.Model{}, ModelFor: pipelinetest.Only(agents.RegistryResearcher, m), AgentCalls: 3}}, pipelinetest.Kervalec)
 			require.Equal(t, 3, m.Calls())
 			require.Equal(t, knownSIREN, out.Report.Facts.Registry.Company.Items[0].SIREN)
 			require.Equal(t, knownSIREN, out.Report.Subject.SIREN)

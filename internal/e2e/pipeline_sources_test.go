@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/internal/pipelinetest"
 	"github.com/gardefou/gardefou/pipeline"
@@ -81,8 +82,8 @@ func TestALiveReportEqualsTheSampleReport(t *testing.T) {
 		}
 		done = append(done, a.Subject.LegalName+a.Subject.SIREN)
 		for _, lang := range []string{"en", "fr"} {
-			want := pipelinetest.Research(t, pipeline.Options{Model: offline.Model{}, Lang: lang, Sources: c}, query).Report
-			got := pipelinetest.Research(t, pipeline.Options{Model: offline.Model{}, Lang: lang, Sources: live}, query).Report
+			want := pipelinetest.Research(t, pipeline.Options{Setup: agents.Setup{Model: offline.Model{}}, Lang: lang, Sources: c}, query).Report
+			got := pipelinetest.Research(t, pipeline.Options{Setup: agents.Setup{Model: offline.Model{}}, Lang: lang, Sources: live}, query).Report
 			require.Equal(t, comparableReport(t, want, u, dates), comparableReport(t, got, u, dates), query)
 			require.Equal(t, sources.ModeLive, got.Run.Mode)
 			require.Contains(t, string(got.JSON()), later.Format(time.DateOnly), "it was read on another day")
@@ -96,7 +97,7 @@ func TestALiveReportEqualsTheSampleReport(t *testing.T) {
 func TestTheReportWithOneSourceDown(t *testing.T) {
 	c := pipelinetest.Sample(t)
 	whole := pipelinetest.Subject(t, c, pipelinetest.Kervalec)
-	all := pipelinetest.Research(t, pipeline.Options{Model: offline.Model{}, Sources: c}, pipelinetest.Kervalec).Report
+	all := pipelinetest.Research(t, pipeline.Options{Setup: agents.Setup{Model: offline.Model{}}, Sources: c}, pipelinetest.Kervalec).Report
 	for name, tc := range map[string]struct {
 		path     string
 		checks   []string
@@ -157,7 +158,7 @@ func TestTheReportWithOneSourceDown(t *testing.T) {
 					}
 					return false
 				})
-				p, err := pipeline.New(pipeline.Options{Model: offline.Model{}, Lang: string(lang), Sources: client})
+				p, err := pipeline.New(pipeline.Options{Setup: agents.Setup{Model: offline.Model{}}, Lang: string(lang), Sources: client})
 				require.NoError(t, err)
 				out, err := p.Run(t.Context(), whole, pipelinetest.Kervalec)
 				require.NoError(t, err)

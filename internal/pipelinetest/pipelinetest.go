@@ -18,6 +18,7 @@ import (
 
 	"google.golang.org/adk/v2/model"
 
+	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/sources"
@@ -46,7 +47,7 @@ func EachForm(t *testing.T, test func(t *testing.T, o pipeline.Options)) {
 	for _, asPlugin := range []bool{false, true} {
 		for _, streaming := range []bool{false, true} {
 			t.Run(fmt.Sprintf("plugin=%v,streaming=%v", asPlugin, streaming), func(t *testing.T) {
-				test(t, pipeline.Options{Model: offline.Model{}, AsPlugin: asPlugin, Streaming: streaming})
+				test(t, pipeline.Options{Setup: agents.Setup{Model: offline.Model{}, AsPlugin: asPlugin}, Streaming: streaming})
 			})
 		}
 	}

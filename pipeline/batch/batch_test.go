@@ -26,6 +26,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/internal/browsertest"
 	"github.com/gardefou/gardefou/pipeline"
@@ -37,7 +38,7 @@ func options(t testing.TB, dir string) batch.Options {
 	t.Helper()
 	c, err := sources.New(sources.Options{})
 	require.NoError(t, err)
-	return batch.Options{Pipeline: pipeline.Options{Sources: c, Model: offline.Model{}}, Dir: dir, Jobs: 2}
+	return batch.Options{Pipeline: pipeline.Options{Setup: agents.Setup{Model: offline.Model{}}, Sources: c}, Dir: dir, Jobs: 2}
 }
 
 // summary returns the rows of a batch's summary, each by the names of its columns.

@@ -77,8 +77,8 @@ func TestRunPageInABrowser(t *testing.T) {
 		want     []string
 	}{
 		"whole":  {"Transports Kervalec", pipeline.Options{}, []string{"ended as it should: done", "LOW RISK", "standard process", "8\t", "Look at this supplier again"}},
-		"calls":  {"Bâtisseurs du Menhir", pipeline.Options{MaxCalls: 4, Lang: "fr"}, []string{"tours épuisés", "--max-calls", "Ce qui manque", "Données fictives"}},
-		"budget": {"Transports Kervalec", pipeline.Options{Model: real, Spend: gate}, []string{"budget exhausted", "--budget", "$0.00"}},
+		"calls":  {"Bâtisseurs du Menhir", pipeline.Options{Setup: agents.Setup{MaxCalls: 4}, Lang: "fr"}, []string{"tours épuisés", "--max-calls", "Ce qui manque", "Données fictives"}},
+		"budget": {"Transports Kervalec", pipeline.Options{Setup: agents.Setup{Model: real, Spend: gate}}, []string{"budget exhausted", "--budget", "$0.00"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, out := folder(t, tc.supplier, tc.o)

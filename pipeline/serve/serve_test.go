@@ -21,6 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/guards/journal"
 	"github.com/gardefou/gardefou/guards/journal/line"
@@ -127,7 +128,7 @@ func TestTokens(t *testing.T) {
 	c, err := sources.New(sources.Options{})
 	require.NoError(t, err)
 	build := func(token string) error {
-		s, err := serve.New(serve.Options{Token: token, Pipeline: pipeline.Options{Sources: c, Model: offline.Model{}}})
+		s, err := serve.New(serve.Options{Token: token, Pipeline: pipeline.Options{Setup: agents.Setup{Model: offline.Model{}}, Sources: c}})
 		if err == nil {
 			s.Close()
 		}
