@@ -46,9 +46,7 @@ Exit codes: 0 every supplier has its whole report; 1 a row has no report, or a r
 rating is at or above --fail-on; 130 interrupted.`
 
 func newBatchCommand() *cobra.Command {
-	var f flags
-	var jobs int
-	var columns []string
+	var c config
 	cmd := &cobra.Command{
 		Use:     "batch SUPPLIERS.csv -o DIR",
 		Short:   "Research the suppliers of a CSV file",
@@ -56,57 +54,53 @@ func newBatchCommand() *cobra.Command {
 		Example: "  duediligence batch suppliers.csv -o dossiers/ -j 4\n  duediligence batch suppliers.csv -o dossiers/ --source live --lang fr\n  duediligence batch vendors.csv -o dossiers/ --column \"Vendor name\" --column \"VAT no.\"",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.batch(cmd.Context(), args[0], jobs, columns, cmd.ErrOrStderr())
+			j, err := newJob(c)
+			if err != nil {
+				return err
+			}
+			defer j.end()
+			return j.batch(cmd.Context(), args[0], cmd.ErrOrStderr())
 		},
 	}
-	f.register(cmd)
-	cmd.Flags().StringVarP(&f.out, "output", "o", "", "folder for the dossiers, index.html and summary.csv (required)")
-	cmd.Flags().IntVarP(&jobs, "jobs", "j", 2, "suppliers researched at the same time")
-	cmd.Flags().StringArrayVar(&columns, "column", nil, "header of a column that says who is meant, or its number from 1 where the file has no header; may be repeated")
-	cmd.Flags().StringVar(&f.failOn, "fail-on", "", "exit with 7 where a rating is at least this: medium, high, critical or stop")
+	c.register(cmd, onBatch)
 	return cmd
 }
 
-func (f *flags) batch(ctx context.Context, file string, jobs int, columns []string, stderr io.Writer) error {
-	lang, err := f.language()
-	if err != nil {
-		return err
-	}
-	if err := f.check(); err != nil {
+func (j *job) batch(ctx context.Context, file string, stderr io.Writer) error {
+	if err := j.check(); err != nil {
 		return err
 	}
 	switch {
-	case f.out == "":
+	case j.out == "":
 		return refuse("batch: -o DIR is required")
-	case jobs < 1 || jobs > 64:
-		return refuse("batch: -j must be 1 to 64, got %d", jobs)
+	case j.jobs < 1 || j.jobs > 64:
+		return refuse("batch: -j must be 1 to 64, got %d", j.jobs)
 	}
 	in, err := os.Open(file)
 	if err != nil {
 		return refuse("batch: %v", err)
 	}
 	defer func() { _ = in.Close() }()
-	defer f.shut()
-	options, err := f.optionsWithoutMoney(ctx, lang)
+	p := &printer{w: stderr, quiet: j.quiet, lang: j.lang, color: terminal(stderr) != nil && colours()}
+	j.p = p
+	options, err := j.prepare(ctx)
 	if err != nil {
 		return err
 	}
-	p := &printer{w: stderr, quiet: f.quiet, lang: lang, color: terminal(stderr) != nil && colours()}
-	f.onUnusable = p.unusablePrices(f.priceFile)
 	p.source(options.Sources)
 	defer closeSources(options.Sources)
-	keep, err := f.batchKeep(ctx, lang, options.Sources)
+	keep, err := j.batchKeep(ctx, options.Sources)
 	if err != nil {
 		return err
 	}
 	var ended tally
 	sum, err := batch.Run(ctx, in, batch.Options{
-		Pipeline: options, Dir: f.out, Jobs: jobs, Timeout: f.timeout,
-		Keep: keep, Columns: columns,
-		Found: func(how batch.Found) { p.line("%s", foundText(lang, how)) },
+		Pipeline: options, Dir: j.out, Jobs: j.jobs, Timeout: options.MaxTime,
+		Keep: keep, Columns: j.columns,
+		Found: func(how batch.Found) { p.line("%s", foundText(j.lang, how)) },
 		Done: func(r batch.Row) {
 			ended.add(r)
-			p.line("%s", text.Get(lang, text.CmdBatchRow, r.Number, r.Query, rowText(lang, r, p.color)))
+			p.line("%s", text.Get(j.lang, text.CmdBatchRow, r.Number, r.Query, rowText(j.lang, r, p.color)))
 		},
 	})
 	if ctx.Err() != nil && err != nil {
@@ -114,7 +108,7 @@ func (f *flags) batch(ctx context.Context, file string, jobs int, columns []stri
 			return &exitError{exitInterrupted, err.Error()}
 		}
 		begun, finished := sum.Begun()
-		return &exitError{exitInterrupted, text.Get(lang, text.CmdBatchInterrupted, begun, finished, sum.NotBegun, f.out)}
+		return &exitError{exitInterrupted, text.Get(j.lang, text.CmdBatchInterrupted, begun, finished, sum.NotBegun, j.out)}
 	}
 	var refused *batch.InputError
 	if errors.As(err, &refused) {
@@ -127,18 +121,18 @@ func (f *flags) batch(ctx context.Context, file string, jobs int, columns []stri
 	if err != nil {
 		return failed(err)
 	}
-	p.line("%s", text.Get(lang, text.CmdBatchSummary, sum.Done, sum.Partial, sum.Kept, sum.Repeated, sum.Failed, f.out))
+	p.line("%s", text.Get(j.lang, text.CmdBatchSummary, sum.Done, sum.Partial, sum.Kept, sum.Repeated, sum.Failed, j.out))
 	if sum.Partial > 0 {
-		p.line("%s", text.Get(lang, text.CmdBatchAgain))
+		p.line("%s", text.Get(j.lang, text.CmdBatchAgain))
 	}
-	p.line("%s", ended.text(lang, p.color))
+	p.line("%s", ended.text(j.lang, p.color))
 	if ended.code != exitOK {
 		return &exitError{code: ended.code}
 	}
 	if err := notKept(options.Sources, p); err != nil {
 		return err
 	}
-	if f.failOn != "" && ended.reaches(f.threshold()) {
+	if j.failOn != "" && ended.reaches(j.threshold()) {
 		return &exitError{code: exitRating}
 	}
 	return nil

@@ -6,27 +6,26 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"reflect"
 
 	"github.com/gardefou/gardefou/guards/ledger"
-	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline/batch"
+	"github.com/gardefou/gardefou/pipeline/keptrun"
 	"github.com/gardefou/gardefou/pipeline/sources"
 	"github.com/gardefou/gardefou/pipeline/store"
 )
 
 // batchKeep keeps the runs of a batch as run keeps one, so that both the next batch and
 // resume can go on with them.
-func (f *flags) batchKeep(ctx context.Context, lang text.Lang, c *sources.Client) (*batch.Keep, error) {
-	own := f.settings(lang, c)
+func (j *job) batchKeep(ctx context.Context, client *sources.Client) (*batch.Keep, error) {
+	own := j.settled(j.lang, client.AsOf())
 	data, err := json.Marshal(own)
 	if err != nil {
 		return nil, failed(err)
 	}
 	var shared ledger.Ledger
-	limits, err := f.limits()
-	if err == nil && limits.Hard > 0 && f.ledger != "" {
-		shared, err = f.openLedger(ctx)
+	limits, err := j.limits()
+	if err == nil && limits.Hard > 0 && j.config.ledger != "" {
+		shared, err = j.openLedger(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -34,29 +33,18 @@ func (f *flags) batchKeep(ctx context.Context, lang text.Lang, c *sources.Client
 	return &batch.Keep{
 		Settings: data,
 		Same: func(kept store.Run) bool {
-			var before settings
-			return json.Unmarshal(kept.Settings, &before) == nil && reflect.DeepEqual(before.question(), own.question())
+			var before config
+			return json.Unmarshal(kept.Settings, &before) == nil && before.question() == own.question()
 		},
-		Begin: func(ctx context.Context, dir string, kept *store.Store) (batch.Attempt, error) {
-			r := *f
-			r.kept, r.out, r.closeLedger = kept, dir, nil
-			var begun settings
-			if json.Unmarshal(kept.Run().Settings, &begun) == nil && begun.Budget != "" && f.budget != "" {
+		Begin: func(ctx context.Context, kept *keptrun.Run) (batch.Attempt, error) {
+			row := j.row(kept)
+			var begun config
+			if json.Unmarshal(kept.Store.Run().Settings, &begun) == nil && begun.budget != "" && j.budget != "" {
 				// The account is known by the limits it was opened with.
-				r.budget, r.softBudget, r.targetBudget, r.raise = begun.Budget, begun.SoftBudget, begun.TargetBudget, f.budget
+				row.budget, row.softBudget, row.targetBudget, row.raise = begun.budget, begun.softBudget, begun.targetBudget, j.budget
 			}
-			gate, err := r.spendOn(ctx, shared)
-			return batch.Attempt{Spend: gate, GoOn: r.goOnAfter, Close: r.closeLedger}, err
+			gate, err := row.spend(ctx, shared)
+			return batch.Attempt{Spend: gate, GoOn: row.goOnAfter, Close: row.close}, err
 		},
 	}, nil
-}
-
-// question is what a run is about, without what it may use.
-func (s settings) question() settings {
-	s.MaxCalls, s.Timeout, s.ModelTimeout = 0, 0, 0
-	s.Budget, s.SoftBudget, s.TargetBudget, s.PriceFile = "", "", "", ""
-	if len(s.SourceURLs) == 0 {
-		s.SourceURLs = nil
-	}
-	return s
 }

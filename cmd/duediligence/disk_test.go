@@ -83,7 +83,7 @@ func TestResumeWithABudgetThatAddsNothing(t *testing.T) {
 	s.Dear = true
 	dir := t.TempDir()
 	require.Equal(t, exitExhausted, command(t, runArgs(s.URL, dir, "--budget", "0.02")...).code)
-	before := file(t, dir, store.Folder, ledgerName)
+	before := file(t, dir, store.Folder, store.LedgerFile)
 	calls := len(s.Bodies())
 	for budget, want := range map[string]string{"0": "adds nothing", "+0": "adds nothing", "+0.00": "adds nothing", "0.001": "has spent or holds"} {
 		r := command(t, "resume", dir, "--base-url", s.URL, "--budget", budget)
@@ -91,7 +91,7 @@ func TestResumeWithABudgetThatAddsNothing(t *testing.T) {
 		require.Contains(t, r.stderr, want)
 	}
 	require.Len(t, s.Bodies(), calls)
-	require.Equal(t, before, file(t, dir, store.Folder, ledgerName), "the account was not touched")
+	require.Equal(t, before, file(t, dir, store.Folder, store.LedgerFile), "the account was not touched")
 	s.Dear = false
 	require.Equal(t, exitOK, command(t, "resume", dir, "--base-url", s.URL, "--budget", "1").code)
 }

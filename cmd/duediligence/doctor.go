@@ -47,7 +47,7 @@ const (
 )
 
 func newDoctorCommand() *cobra.Command {
-	var f flags
+	var c config
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		Short:   "Check key, network, Redis, disk, clock and prices",
@@ -55,11 +55,15 @@ func newDoctorCommand() *cobra.Command {
 		Example: "  duediligence doctor\n  duediligence doctor --model gemini-2.5-flash --source live -o dossier/ --ledger redis://localhost:6379\n  DUEDILIGENCE_LEDGER=redis://USER:PASSWORD@HOST:6379 duediligence doctor",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.doctor(cmd.Context(), cmd.OutOrStdout())
+			j, err := newJob(c)
+			if err != nil {
+				return err
+			}
+			defer j.end()
+			return j.doctor(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
-	f.register(cmd)
-	cmd.Flags().StringVarP(&f.out, "output", "o", ".", "folder that runs will write to")
+	c.register(cmd, onDoctor)
 	return cmd
 }
 
@@ -82,28 +86,24 @@ func (d *findings) fail(what, key text.Key, args ...any) {
 	d.say("FAIL", what, key, args...)
 }
 
-func (f *flags) doctor(ctx context.Context, w io.Writer) error {
-	lang, err := f.language()
+func (j *job) doctor(ctx context.Context, w io.Writer) error {
+	if err := j.check(); err != nil {
+		return err
+	}
+	limits, err := j.amounts()
 	if err != nil {
 		return err
 	}
-	if err := f.check(); err != nil {
-		return err
-	}
-	limits, err := f.amounts()
-	if err != nil {
-		return err
-	}
-	d := &findings{w: w, lang: lang}
+	d := &findings{w: w, lang: j.lang}
 	fmt.Fprintf(w, "duediligence %s, %s\n", version(), platform())
-	served := f.checkModel(ctx, d, lang)
-	if err := f.checkSources(ctx, d); err != nil {
+	served := j.checkModel(ctx, d)
+	if err := j.checkSources(ctx, d); err != nil {
 		return err
 	}
-	f.checkLedger(ctx, d)
-	checkDisk(d, f.out)
+	j.checkLedger(ctx, d)
+	checkDisk(d, j.out)
 	checkClock(d, served)
-	if err := f.checkPrices(d, limits.Hard > 0); err != nil {
+	if err := j.checkPrices(d, limits.Hard > 0); err != nil {
 		return err
 	}
 	if d.bad {
@@ -114,16 +114,16 @@ func (f *flags) doctor(ctx context.Context, w io.Writer) error {
 
 // checkModel asks the model's server for its models and returns when it answered, by its
 // own clock.
-func (f *flags) checkModel(ctx context.Context, d *findings, lang text.Lang) (served time.Time) {
-	if f.model == models.Offline {
+func (j *job) checkModel(ctx context.Context, d *findings) (served time.Time) {
+	if j.model.Name == models.Offline {
 		d.ok(text.DoctorModel, text.DoctorOffline)
 		return served
 	}
-	if _, err := f.llm(ctx, lang); err != nil {
+	if _, err := j.llm(ctx, j.lang); err != nil {
 		d.fail(text.DoctorModel, text.DoctorNoModel, strings.TrimPrefix(message(err), "duediligence: --model: "))
 		return served
 	}
-	req, err := f.modelsRequest(ctx)
+	req, err := j.modelsRequest(ctx)
 	if err != nil {
 		d.fail(text.DoctorModel, text.DoctorNoModel, err)
 		return served
@@ -158,15 +158,15 @@ func isObject(body io.Reader) bool {
 	return json.NewDecoder(io.LimitReader(body, probeSize)).Decode(&list) == nil
 }
 
-func (f *flags) modelsRequest(ctx context.Context) (*http.Request, error) {
+func (j *job) modelsRequest(ctx context.Context) (*http.Request, error) {
 	base, path := models.GeminiURL, "/v1beta/models?pageSize=1"
-	openAI := models.SpeaksOpenAI(f.model)
+	openAI := models.SpeaksOpenAI(j.model.Name)
 	if openAI {
 		path = "/models"
 	}
-	if f.baseURL != "" {
+	if j.model.BaseURL != "" {
 		var err error
-		if base, err = models.ServerURL(f.baseURL); err != nil {
+		if base, err = models.ServerURL(j.model.BaseURL); err != nil {
 			return nil, err
 		}
 	}
@@ -196,8 +196,8 @@ func knownCompany(m sources.Mode) string {
 	return "552081317"
 }
 
-func (f *flags) checkSources(ctx context.Context, d *findings) error {
-	c, err := f.client()
+func (j *job) checkSources(ctx context.Context, d *findings) error {
+	c, err := j.client()
 	if err != nil {
 		return err
 	}
@@ -212,12 +212,12 @@ func (f *flags) checkSources(ctx context.Context, d *findings) error {
 	return nil
 }
 
-func (f *flags) checkLedger(ctx context.Context, d *findings) {
+func (j *job) checkLedger(ctx context.Context, d *findings) {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	_, err := f.openLedger(ctx)
-	defer f.shut()
-	kind, _, _ := strings.Cut(cmp.Or(f.ledger, "memory"), ":")
+	_, err := j.openLedger(ctx)
+	defer j.end()
+	kind, _, _ := strings.Cut(cmp.Or(j.ledger, "memory"), ":")
 	if err != nil {
 		d.fail(text.DoctorLedger, text.DoctorNoLedger, strings.TrimPrefix(message(err), "duediligence: "))
 		return
@@ -276,19 +276,19 @@ func checkClock(d *findings, served time.Time) {
 	}
 }
 
-func (f *flags) checkPrices(d *findings, needed bool) error {
-	table, err := f.prices()
+func (j *job) checkPrices(d *findings, needed bool) error {
+	table, err := j.readPrices()
 	if err != nil {
 		return err
 	}
 	if needed {
-		if err := f.priced(); err != nil {
+		if err := j.priced(); err != nil {
 			d.fail(text.DoctorPrices, text.DoctorNoPrice, strings.TrimPrefix(message(err), "duediligence: "))
 			return nil
 		}
 	}
 	if n := len(table.Refused()); n > 0 {
-		d.warn(text.DoctorPrices, text.DoctorNoPrice, unusable(d.lang, f.priceFile, n))
+		d.warn(text.DoctorPrices, text.DoctorNoPrice, unusable(d.lang, j.priceFile, n))
 	}
 	age := table.Age(time.Now())
 	days := int(age.Hours() / 24)

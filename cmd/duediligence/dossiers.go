@@ -6,10 +6,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,84 +31,28 @@ func unreadable(dir string, err error, lang text.Lang) error {
 	return keptError(lang, dir, err)
 }
 
-// place is where a new run is kept.
-type place struct {
-	dir string
-	// replaces is the dossier that gives way; its dir is empty where none does.
-	replaces dossiers.Dossier
-	// beside is a finished dossier of the same supplier that stays.
-	beside dossiers.Dossier
-}
-
-// placeFor says where a run on subject is kept in the output folder. What is there is never
-// replaced but for a dossier that may be: of the same supplier, with --replace where it is
-// finished, with --fresh where it is not.
-func (f *flags) placeFor(subject supplier.Subject, asOf time.Time, lang text.Lang) (place, error) {
-	others, err := dossiers.Foreign(f.out)
-	if errors.Is(err, fs.ErrNotExist) {
-		return place{dir: f.out}, nil
+// noPlace refuses to keep a run on subject in the output folder.
+func (j *job) noPlace(err error, subject supplier.Subject) error {
+	taken, ok := errors.AsType[*dossiers.TakenError](err)
+	if !ok {
+		return refuse("-o: %v", err)
 	}
-	if err != nil {
-		return place{}, refuse("-o: %v", err)
+	d := taken.Dossier
+	switch taken.Why {
+	case dossiers.WhyUnreadable:
+		return refuseIn(j.lang, text.KeptBroken, d.Dir, fmt.Sprintf("%v\n%s", taken.Err, text.Get(j.lang, text.KeptReplace)))
+	case dossiers.WhyOther:
+		return refuseIn(j.lang, text.KeptOther, d.Dir, d.Run.Subject.LegalName, subject.LegalName)
+	case dossiers.WhyUnfinished:
+		again := j.resumeCommand(d) + "\n" + text.Get(j.lang, text.KeptAfresh)
+		return refuseIn(j.lang, text.KeptUnfinished, d.Dir, d.Run.Subject.LegalName, again)
+	case dossiers.WhySeveral:
+		return refuseIn(j.lang, text.KeptWhich, j.out, filepath.Join(j.out, filepath.Base(d.Dir)))
+	case dossiers.WhyForeign:
+		return refuseIn(j.lang, text.KeptNotOurs, j.out, listed(taken.Others))
+	default:
+		return keptError(j.lang, d.Dir, taken.Err)
 	}
-	all, err := dossiers.In(f.out)
-	var broken *dossiers.UnreadableError
-	switch {
-	case errors.As(err, &broken) && errors.Is(err, store.ErrUnsafe):
-		return place{}, keptError(lang, broken.Dir, broken.Err)
-	case errors.As(err, &broken) && f.replace && broken.Dir == f.out:
-		return place{dir: f.out, replaces: dossiers.Dossier{Dir: f.out}}, nil
-	case errors.As(err, &broken):
-		return place{}, refuseIn(lang, text.KeptBroken, broken.Dir, fmt.Sprintf("%v\n%s", broken.Err, text.Get(lang, text.KeptReplace)))
-	}
-	for _, d := range all {
-		if d.Begun() && !d.Run.Subject.Same(subject) {
-			return place{}, refuseIn(lang, text.KeptOther, d.Dir, d.Run.Subject.LegalName, subject.LegalName)
-		}
-	}
-	if i := slices.IndexFunc(all, func(d dossiers.Dossier) bool { return d.Begun() && !d.Finished() }); i >= 0 {
-		return f.unfinished(all[i], lang)
-	}
-	return f.placeAmong(all, others, asOf, lang)
-}
-
-// unfinished refuses to begin a run where one is that is not finished, unless it is to be
-// begun afresh.
-func (f *flags) unfinished(d dossiers.Dossier, lang text.Lang) (place, error) {
-	kept, err := store.Open(filepath.Join(d.Dir, store.Folder))
-	if err != nil {
-		return place{}, keptError(lang, d.Dir, err)
-	}
-	if err := kept.Close(); err != nil {
-		return place{}, keptError(lang, d.Dir, err)
-	}
-	if f.fresh {
-		return place{dir: d.Dir, replaces: d}, nil
-	}
-	return place{}, refuseIn(lang, text.KeptUnfinished, d.Dir, d.Run.Subject.LegalName, f.resumeCommand(d)+"\n"+text.Get(lang, text.KeptAfresh))
-}
-
-// placeAmong finds a place among dossiers that are finished, or never began.
-func (f *flags) placeAmong(all []dossiers.Dossier, others []string, asOf time.Time, lang text.Lang) (place, error) {
-	kept := slices.DeleteFunc(slices.Clone(all), func(d dossiers.Dossier) bool { return !d.Begun() })
-	own := slices.IndexFunc(kept, func(d dossiers.Dossier) bool { return d.Dir == f.out })
-	switch {
-	case f.replace && own >= 0:
-		return place{dir: f.out, replaces: kept[own]}, nil
-	case f.replace && len(kept) > 0:
-		return place{}, refuseIn(lang, text.KeptWhich, f.out, filepath.Join(f.out, filepath.Base(kept[len(kept)-1].Dir)))
-	case own < 0 && len(others) > 0:
-		return place{}, refuseIn(lang, text.KeptNotOurs, f.out, listed(others))
-	}
-	dir, err := dossiers.Next(f.out, asOf)
-	if err != nil {
-		return place{}, refuse("-o: %v", err)
-	}
-	at := place{dir: dir}
-	if len(kept) > 0 {
-		at.beside = kept[len(kept)-1]
-	}
-	return at, nil
 }
 
 // listed names some of what a folder holds.

@@ -29,9 +29,7 @@ they would have refused is printed: for trying other limits, such as --max-calls
 folder is recorded with: duediligence SUPPLIER --source record:DIR`
 
 func newExplainCommand() *cobra.Command {
-	var f flags
-	var replay string
-	var asJSON bool
+	var c config
 	cmd := &cobra.Command{
 		Use:   "explain [SUPPLIER]",
 		Short: "Print the guards of each agent, or what they would refuse in a recorded run",
@@ -41,41 +39,45 @@ func newExplainCommand() *cobra.Command {
   duediligence explain "Transports Kervalec" --replay recorded/ --max-calls 5`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if replay == "" {
-				if len(args) > 0 {
-					return refuse("explain takes a supplier only with --replay DIR")
+			switch {
+			case c.replay == "" && len(args) > 0:
+				return refuse("explain takes a supplier only with --replay DIR")
+			case c.replay != "":
+				c.source = "replay:" + c.replay
+			}
+			var whom asked
+			var err error
+			if len(args) > 0 {
+				if whom, err = c.query(args); err != nil {
+					return err
 				}
-				return f.explain(cmd.Context(), asJSON, cmd.OutOrStdout())
 			}
-			f.source = "replay:" + replay
-			if len(args) == 0 {
-				return f.whichWasIt(replay)
-			}
-			whom, err := f.query(args)
+			j, err := newJob(c)
 			if err != nil {
 				return err
 			}
-			return f.watch(cmd.Context(), whom, asJSON, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			defer j.end()
+			switch {
+			case c.replay == "":
+				return j.explain(cmd.Context(), cmd.OutOrStdout())
+			case len(args) == 0:
+				return j.whichWasIt()
+			}
+			return j.watch(cmd.Context(), whom, streamsOf(cmd))
 		},
 	}
-	f.register(cmd)
-	cmd.Flags().StringVar(&replay, "replay", "", "play this recorded run with guards that only watch")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.register(cmd, onExplain)
 	return cmd
 }
 
 // whichWasIt refuses a replay without a supplier: a recording does not say whose it is.
-func (f *flags) whichWasIt(replay string) error {
-	lang, err := f.language()
+func (j *job) whichWasIt() error {
+	client, err := j.client()
 	if err != nil {
 		return err
 	}
-	c, err := f.client()
-	if err != nil {
-		return err
-	}
-	closeSources(c)
-	return refuseIn(lang, text.ExplainWhich, quoted(replay))
+	closeSources(client)
+	return refuseIn(j.lang, text.ExplainWhich, quoted(j.replay))
 }
 
 // recordCommand makes a recording of the run that dir holds, or of any.
@@ -94,12 +96,11 @@ type agentExplanation struct {
 }
 
 // explain prints the guards of the pipeline as it would run.
-func (f *flags) explain(ctx context.Context, asJSON bool, w io.Writer) error {
-	lang, o, err := f.prepare(ctx)
+func (j *job) explain(ctx context.Context, w io.Writer) error {
+	o, err := j.checked(ctx)
 	if err != nil {
 		return err
 	}
-	defer f.shut()
 	defer closeSources(o.Sources)
 	o.Journal = io.Discard // every run with an output has one
 	pl, err := pipeline.New(o)
@@ -115,7 +116,7 @@ func (f *flags) explain(ctx context.Context, asJSON bool, w io.Writer) error {
 		e.Warnings = nil // about forms of attachment that this pipeline does not use
 		all.Agents = append(all.Agents, agentExplanation{c.Agent, e})
 	}
-	if asJSON {
+	if j.asJSON {
 		return encode(w, all)
 	}
 	for _, a := range all.Agents {
@@ -129,7 +130,7 @@ func (f *flags) explain(ctx context.Context, asJSON bool, w io.Writer) error {
 		}
 	}
 	if len(all.Problems) == 0 {
-		_, err = fmt.Fprintln(w, text.Get(lang, text.ExplainClean))
+		_, err = fmt.Fprintln(w, text.Get(j.lang, text.ExplainClean))
 	}
 	return err
 }
@@ -145,16 +146,15 @@ type wouldRefuse struct {
 }
 
 // watch plays a recorded run with guards that only watch.
-func (f *flags) watch(ctx context.Context, whom asked, asJSON bool, stdin io.Reader, stdout, stderr io.Writer) error {
-	lang, o, err := f.prepare(ctx)
+func (j *job) watch(ctx context.Context, whom asked, std streams) error {
+	o, err := j.checked(ctx)
 	if err != nil {
 		return err
 	}
-	defer f.shut()
 	defer closeSources(o.Sources)
-	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	ctx, cancel := context.WithTimeout(ctx, o.MaxTime)
 	defer cancel()
-	subject, err := f.resolve(ctx, o.Sources, whom.query, lang, stdin, stderr)
+	subject, err := j.resolve(ctx, o.Sources, whom.query, j.lang, std)
 	if err != nil {
 		return err
 	}
@@ -175,32 +175,27 @@ func (f *flags) watch(ctx context.Context, whom asked, asJSON bool, stdin io.Rea
 	if _, err := pl.Run(ctx, subject, whom.typed); err != nil {
 		return failed(err)
 	}
-	if asJSON {
-		return encode(stdout, refused)
+	if j.asJSON {
+		return encode(std.out, refused)
 	}
 	if len(refused) == 0 {
-		_, err = fmt.Fprintln(stdout, text.Get(lang, text.ExplainNone))
+		_, err = fmt.Fprintln(std.out, text.Get(j.lang, text.ExplainNone))
 		return err
 	}
 	for _, r := range refused {
-		if _, err := fmt.Fprintf(stdout, "%s: %s %s: %s, %s\n", r.Agent, r.Guard, text.Get(lang, text.ExplainWould), cmp.Or(r.Tool, string(r.Step)), cmp.Or(r.Reason, r.Code)); err != nil {
+		if _, err := fmt.Fprintf(std.out, "%s: %s %s: %s, %s\n", r.Agent, r.Guard, text.Get(j.lang, text.ExplainWould), cmp.Or(r.Tool, string(r.Step)), cmp.Or(r.Reason, r.Code)); err != nil {
 			return failed(err)
 		}
 	}
 	return nil
 }
 
-// prepare checks the flags and makes the options of a pipeline from them.
-func (f *flags) prepare(ctx context.Context) (text.Lang, pipeline.Options, error) {
-	lang, err := f.language()
-	if err != nil {
-		return "", pipeline.Options{}, err
+// checked checks the flags and makes the options of a pipeline from them.
+func (j *job) checked(ctx context.Context) (pipeline.Options, error) {
+	if err := j.check(); err != nil {
+		return pipeline.Options{}, err
 	}
-	if err := f.check(); err != nil {
-		return "", pipeline.Options{}, err
-	}
-	o, err := f.options(ctx, lang)
-	return lang, o, err
+	return j.prepareWithMoney(ctx)
 }
 
 func encode(w io.Writer, v any) error {

@@ -52,7 +52,7 @@ func journalFiles(args []string) []string {
 }
 
 func newJournalVerifyCommand() *cobra.Command {
-	var f flags
+	var c config
 	var head string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -72,7 +72,7 @@ Exit codes: 0 whole; 1 faults were found; 2 the file can't be read.`,
 		Example: "  duediligence journal verify dossier/\n  duediligence journal verify runs.jsonl --head 42:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			lang, err := f.language()
+			lang, err := c.language()
 			if err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ Exit codes: 0 whole; 1 faults were found; 2 the file can't be read.`,
 	}
 	cmd.Flags().StringVar(&head, "head", "", "the head noted after a run, NUMBER:SHA-256: that line must be there")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON")
-	f.registerLang(cmd)
+	c.register(cmd, onJournal)
 	return cmd
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 func newJournalStatsCommand() *cobra.Command {
-	var f flags
+	var c config
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "stats FILE|DIR...",
@@ -28,7 +28,7 @@ turns; the slowest calls. Several files are counted as one.`,
 		Example: "  duediligence journal stats runs.jsonl\n  duediligence journal stats dossiers/*/journal.jsonl --json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			lang, err := f.language()
+			lang, err := c.language()
 			if err != nil {
 				return err
 			}
@@ -48,12 +48,12 @@ turns; the slowest calls. Several files are counted as one.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
-	f.registerLang(cmd)
+	c.register(cmd, onJournal)
 	return cmd
 }
 
 func newJournalShowCommand() *cobra.Command {
-	var f flags
+	var c config
 	var asHTML bool
 	var id string
 	cmd := &cobra.Command{
@@ -65,7 +65,7 @@ what each agent cost; it fetches nothing and needs no script.`,
 		Example: "  duediligence journal show dossier/\n  duediligence journal show runs.jsonl --run ID\n  duediligence journal show runs.jsonl --html > runs.html",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			lang, err := f.language()
+			lang, err := c.language()
 			if err != nil {
 				return err
 			}
@@ -104,6 +104,6 @@ what each agent cost; it fetches nothing and needs no script.`,
 	}
 	cmd.Flags().BoolVar(&asHTML, "html", false, "print one HTML page")
 	cmd.Flags().StringVar(&id, "run", "", "only the run with this id")
-	f.registerLang(cmd)
+	c.register(cmd, onJournal)
 	return cmd
 }

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/dossiers"
+	"github.com/gardefou/gardefou/pipeline/keptrun"
 	"github.com/gardefou/gardefou/pipeline/runpage"
 	"github.com/gardefou/gardefou/pipeline/store"
 	"github.com/gardefou/gardefou/pipeline/supplier"
@@ -30,58 +30,44 @@ const journalName = runpage.JournalFile
 // says so.
 type outputs struct {
 	dir   string
-	file  *journal.File // --journal
-	kept  folderJournal
-	lines func() ([]byte, error) // of kept
-	whole bool                   // the files in dir are those of this run
+	file  *journal.File    // --journal
+	kept  *keptrun.Journal // in dir
+	whole bool             // the files in dir are those of this run
 
 	mu         sync.Mutex
 	journalErr error
 }
 
-// folderJournal is the journal of the output folder.
-type folderJournal interface {
-	io.Writer
-	Close() error
-	Head() journal.Head
-}
-
 // openKept begins the folder's journal: beside the run where that is kept, written as it
 // goes on, else in memory.
-func (o *outputs) openKept(f *flags) error {
-	if f.kept == nil {
-		var buf bytes.Buffer
-		o.kept, o.lines = journal.NewWriter(&buf), func() ([]byte, error) { return buf.Bytes(), nil }
+func (o *outputs) openKept(kept *keptrun.Run) (err error) {
+	if kept == nil {
+		o.kept = keptrun.NewJournal()
 		return nil
 	}
-	path := f.keptPath(journalName)
-	file, err := journal.OpenFile(path, journal.FileOptions{})
-	if err != nil {
-		return err
-	}
-	o.kept, o.lines = file, func() ([]byte, error) { return os.ReadFile(path) }
-	return nil
+	o.kept, err = kept.Journal()
+	return err
 }
 
-func (f *flags) openOutputs(lang text.Lang) (*outputs, error) {
-	o := &outputs{dir: f.out}
-	if f.out != "" {
-		if err := o.openKept(f); err != nil {
+func (j *job) openOutputs() (*outputs, error) {
+	o := &outputs{dir: j.out}
+	if j.out != "" {
+		if err := o.openKept(j.kept); err != nil {
 			switch {
 			case errors.Is(err, journal.ErrForeign):
-				return nil, refuseIn(lang, text.KeptForeign, f.keptPath(journalName))
-			case f.kept != nil && f.kept.Run().Attempts > 0:
-				return nil, refuseIn(lang, text.KeptJournal, f.out, err)
+				return nil, refuseIn(j.lang, text.KeptForeign, j.kept.Path(journalName))
+			case j.kept != nil && j.kept.Store.Run().Attempts > 0:
+				return nil, refuseIn(j.lang, text.KeptJournal, j.out, err)
 			default:
 				return nil, refuse("-o: %v", err)
 			}
 		}
 	}
-	if f.journal != "" {
-		if dir, name := filepath.Split(f.journal); name == journalName && (dossiers.HoldsRun(dir) || f.out != "" && filepath.Clean(dir) == filepath.Clean(f.out)) {
-			return nil, refuseIn(lang, text.KeptDossier, "--journal", filepath.Clean(dir))
+	if j.journal != "" {
+		if dir, name := filepath.Split(j.journal); name == journalName && (dossiers.HoldsRun(dir) || j.out != "" && filepath.Clean(dir) == filepath.Clean(j.out)) {
+			return nil, refuseIn(j.lang, text.KeptDossier, "--journal", filepath.Clean(dir))
 		}
-		file, err := journal.OpenFile(f.journal, journal.FileOptions{MaxBytes: f.journalSize})
+		file, err := journal.OpenFile(j.journal, journal.FileOptions{MaxBytes: j.journalSize})
 		if err != nil {
 			return nil, refuse("--journal: %v", err)
 		}
@@ -170,7 +156,7 @@ func (o *outputs) write(outcome *pipeline.Outcome, lang text.Lang, goOn string) 
 	if o.dir == "" {
 		return err
 	}
-	lines, ferr := o.lines()
+	lines, ferr := o.kept.Lines()
 	if ferr != nil {
 		return errors.Join(err, fmt.Errorf("reading the journal back: %w", ferr))
 	}
@@ -186,7 +172,7 @@ func (o *outputs) write(outcome *pipeline.Outcome, lang text.Lang, goOn string) 
 // that the run was interrupted and how to go on. There is no report to put there.
 func (o *outputs) writeInterrupted(s supplier.Subject, lang text.Lang, goOn string) error {
 	o.close()
-	lines, err := o.lines()
+	lines, err := o.kept.Lines()
 	if err != nil {
 		return fmt.Errorf("reading the journal back: %w", err)
 	}

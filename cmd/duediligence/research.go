@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/gardefou/gardefou/agents"
+	"github.com/spf13/cobra"
+
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards"
 	"github.com/gardefou/gardefou/internal/text"
@@ -23,161 +25,186 @@ import (
 	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
-// begun is what a run works with once its flags are understood.
-type begun struct {
-	options pipeline.Options
-	printer *printer
-	lang    text.Lang
+// streams are those of a command.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+func streamsOf(cmd *cobra.Command) streams {
+	return streams{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()}
 }
 
 // begin understands the flags, opens what they name, and calls do within the time allowed.
-func (f *flags) begin(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, do func(context.Context, *begun) error) error {
-	lang, err := f.language()
+func (j *job) begin(ctx context.Context, std streams, do func(context.Context, pipeline.Options) error) (err error) {
+	if j.lang, err = j.language(); err != nil { // of a kept run
+		return err
+	}
+	if err := j.check(); err != nil {
+		return err
+	}
+	j.p = &printer{w: std.err, quiet: j.quiet, lang: j.lang, short: j.short(std.out)}
+	if _, err := j.limits(); err != nil {
+		return err
+	}
+	if tty := terminal(std.err); tty != nil && colours() {
+		j.p.color = true
+		j.p.live = newDisplay(std.err, j.lang, func() int { return widthOf(tty) }, guards.DefaultAgentCalls, j.options.MaxCalls)
+	}
+	j.approval(std.in)
+	j.onTarget = j.p.passed
+	o, err := j.prepare(ctx)
 	if err != nil {
 		return err
 	}
-	if err := f.check(); err != nil {
+	if o.Previous, err = j.previous(); err != nil {
 		return err
 	}
-	p := &printer{w: stderr, quiet: f.quiet, lang: lang, short: f.short(stdout)}
-	f.onUnusable = p.unusablePrices(f.priceFile)
-	if _, err := f.limits(); err != nil {
-		return err
-	}
-	if tty := terminal(stderr); tty != nil && colours() {
-		p.color = true
-		p.live = newDisplay(stderr, lang, func() int { return widthOf(tty) }, guards.DefaultAgentCalls, f.maxCalls)
-	}
-	f.approval(p, stdin)
-	f.onTarget = p.passed
-	f.onTelemetry = p.notSent
-	options, err := f.optionsWithoutMoney(ctx, lang)
-	if err != nil {
-		return err
-	}
-	if options.Previous, err = f.previous(); err != nil {
-		return err
-	}
-	p.source(options.Sources)
-	defer closeSources(options.Sources)
+	j.p.source(o.Sources)
+	defer closeSources(o.Sources)
 
-	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	ctx, cancel := context.WithTimeout(ctx, o.MaxTime)
 	defer cancel()
-	return do(ctx, &begun{options, p, lang})
+	return do(ctx, o)
 }
 
 // run is one due diligence.
-func (f *flags) run(ctx context.Context, whom asked, stdin io.Reader, stdout, stderr io.Writer) error {
-	defer f.shut()
-	return f.begin(ctx, stdin, stdout, stderr, func(ctx context.Context, b *begun) error {
-		subject, err := f.resolve(ctx, b.options.Sources, whom.query, b.lang, stdin, stderr)
+func (j *job) run(ctx context.Context, whom asked, std streams) error {
+	return j.begin(ctx, std, func(ctx context.Context, o pipeline.Options) error {
+		subject, err := j.resolve(ctx, o.Sources, whom.query, j.lang, std)
 		if err != nil {
 			return err
 		}
-		if err := f.checkSince(b.options.Previous, subject, b.lang); err != nil {
+		if err := j.checkSince(o.Previous, subject); err != nil {
 			return err
 		}
-		if err := f.keep(b.printer, b.options.Sources, subject, whom.typed); err != nil {
+		if err := j.keep(o.Sources, subject, whom.typed); err != nil {
 			return err
 		}
-		return f.research(ctx, b.options, subject, whom.typed, b.printer, stdout)
+		return j.research(ctx, o, subject, whom.typed, std.out)
 	})
 }
 
-// options are those of the pipeline that do not depend on the supplier.
-func (f *flags) options(ctx context.Context, lang text.Lang) (pipeline.Options, error) {
-	o, err := f.optionsWithoutMoney(ctx, lang)
-	if err == nil {
-		o.Spend, err = f.spend(ctx)
+// previous is the report to compare with. Where a folder was named, since is the report in it
+// from then on.
+func (j *job) previous() (*report.Report, error) {
+	if j.since == "" {
+		return nil, nil
 	}
-	return o, err
+	if info, err := os.Stat(j.since); err == nil && info.IsDir() {
+		if j.since, err = latestReport(j.since, j.lang); err != nil {
+			return nil, err
+		}
+	}
+	data, err := os.ReadFile(j.since)
+	if err != nil {
+		return nil, refuse("--since: %v", err)
+	}
+	r, err := report.Parse(data)
+	if err != nil {
+		return nil, refuse("--since: %v", err)
+	}
+	return &r, nil
 }
 
-// optionsWithoutMoney leaves the money gate to whoever knows first where the run, and with
-// it the ledger, is kept.
-func (f *flags) optionsWithoutMoney(ctx context.Context, lang text.Lang) (pipeline.Options, error) {
-	o := pipeline.Options{Setup: agents.Setup{MaxCalls: f.maxCalls, MaxTime: f.timeout, AnnualPurchases: f.purchases}, Lang: string(lang), ToolVersion: version(), DraftModel: f.draftModel()}
-	var err error
-	if o.Sources, err = f.client(); err != nil {
-		return o, err
+// checkSince refuses to compare with another supplier's report: no run could end with one.
+func (j *job) checkSince(previous *report.Report, subject supplier.Subject) error {
+	if previous == nil || previous.Subject.Same(subject) {
+		return nil
 	}
-	if o.Model, err = f.llm(ctx, lang); err != nil {
-		return o, err
-	}
-	if o.RiskModel, err = f.riskModel(); err != nil {
-		return o, err
-	}
-	o.Telemetry, err = f.startTelemetry(ctx)
-	return o, err
+	return refuseIn(j.lang, text.SinceOther, j.since, previous.Subject.LegalName, subject.LegalName)
 }
 
-func (f *flags) research(ctx context.Context, o pipeline.Options, subject supplier.Subject, query string, p *printer, stdout io.Writer) error {
-	out, err := f.openOutputs(p.lang)
+func (j *job) research(ctx context.Context, o pipeline.Options, subject supplier.Subject, query string, stdout io.Writer) error {
+	out, err := j.openOutputs()
 	if err != nil {
 		return err
 	}
 	defer out.close()
-	if o.Spend, err = f.spend(ctx); err != nil {
+	if o.Spend, err = j.spend(ctx, nil); err != nil {
 		return err
 	}
-	p.subject(subject)
-	if f.kept != nil {
-		session, recorded, err := f.kept.Begin(ctx, pipeline.AppName, pipeline.UserID)
-		if err != nil {
-			return keptError(p.lang, f.out, err)
-		}
-		o.Sessions, o.Session, o.Replay, o.AttemptOf = f.kept.Sessions(), session, recorded.Replay(agents.LookupPrefix), f.kept.Run().ID
-		if n := recorded.Answers(); n > 0 {
-			p.line("%s", text.Get(p.lang, text.CmdResumed, n))
-		} else if f.kept.Run().Attempts > 1 {
-			p.line("%s", text.Get(p.lang, text.ResumedNothing, f.keptPath(store.SessionFile)))
-		}
+	j.p.subject(subject)
+	if err := j.attempt(ctx, &o); err != nil {
+		return err
 	}
-	o.Journal, o.JournalError, o.Observe = out.journal(), out.journalFailed, p.step
+	o.Journal, o.JournalError, o.Observe = out.journal(), out.journalFailed, j.p.step
 	pl, err := pipeline.New(o)
 	if err != nil {
 		return failed(err)
 	}
 	outcome, err := pl.Run(ctx, subject, query)
 	if errors.Is(err, context.Canceled) {
-		f.done(p, string(callbacks.StatusInterrupted))
-		if again := f.goOn(); again != "" {
-			if err := out.writeInterrupted(subject, p.lang, again); err != nil {
-				p.line("%s", text.Get(p.lang, text.KeptPart, f.out, err))
-			}
-			return &exitError{exitInterrupted, text.Get(p.lang, text.CmdInterruptedKept, again)}
-		}
-		return &exitError{exitInterrupted, text.Get(p.lang, text.CmdInterrupted)}
+		return j.interrupted(out, subject)
 	}
 	if err != nil {
 		return failed(err)
 	}
-	// What was paid for is printed, whatever could not be kept on disk. On a terminal the
-	// answer comes last, below what is said of the run.
-	unkept := out.write(outcome, p.lang, f.goOnAfter(outcome))
+	if err := j.finish(outcome, out, stdout); err != nil {
+		return err
+	}
+	return notKept(o.Sources, j.p)
+}
+
+// attempt begins an attempt of a run that is kept.
+func (j *job) attempt(ctx context.Context, o *pipeline.Options) error {
+	if j.kept == nil {
+		return nil
+	}
+	answers, err := j.kept.Attempt(ctx, o)
+	if err != nil {
+		return keptError(j.lang, j.out, err)
+	}
+	if answers > 0 {
+		j.p.line("%s", text.Get(j.lang, text.CmdResumed, answers))
+	} else if j.kept.Store.Run().Attempts > 1 {
+		j.p.line("%s", text.Get(j.lang, text.ResumedNothing, j.kept.Path(store.SessionFile)))
+	}
+	return nil
+}
+
+// interrupted ends a run that has no report.
+func (j *job) interrupted(out *outputs, subject supplier.Subject) error {
+	j.done(string(callbacks.StatusInterrupted))
+	again := j.goOn()
+	if again == "" {
+		return &exitError{exitInterrupted, text.Get(j.lang, text.CmdInterrupted)}
+	}
+	if err := out.writeInterrupted(subject, j.lang, again); err != nil {
+		j.p.line("%s", text.Get(j.lang, text.KeptPart, j.out, err))
+	}
+	return &exitError{exitInterrupted, text.Get(j.lang, text.CmdInterruptedKept, again)}
+}
+
+// finish prints and writes what a run has come to. What was paid for is printed, whatever
+// could not be kept on disk. On a terminal the answer comes last, below what is said of the
+// run.
+func (j *job) finish(outcome *pipeline.Outcome, out *outputs, stdout io.Writer) error {
+	p, lang := j.p, report.Lang(j.lang)
+	unkept := out.write(outcome, j.lang, j.goOnAfter(outcome))
 	if !p.short {
-		if err := f.print(stdout, outcome.Report, report.Lang(p.lang)); err != nil {
+		if err := j.print(stdout, outcome.Report, lang); err != nil {
 			return failed(fmt.Errorf("writing the report: %w", errors.Join(err, unkept)))
 		}
 	}
-	lost := unkept != nil && f.out != "" && !out.whole
-	written := f.out
+	lost := unkept != nil && j.out != "" && !out.whole
+	written := j.out
 	if lost {
 		written = ""
 	} else {
-		f.done(p, string(outcome.Result.Status))
+		j.done(string(outcome.Result.Status))
 	}
-	p.summary(outcome, written, f.goOnAfter(outcome))
+	p.summary(outcome, written, j.goOnAfter(outcome))
 	if head, ok := out.head(); ok && unkept == nil && !p.short {
-		p.line("%s", text.Get(p.lang, text.JournalHead, head))
+		p.line("%s", text.Get(j.lang, text.JournalHead, head))
 	}
 	full := ""
 	if written != "" && out.whole {
 		full = filepath.Join(written, runpage.IndexFile)
 	}
-	answer := outcome.Report.Answer(report.Lang(p.lang))
+	answer := outcome.Report.Answer(lang)
 	if p.short {
-		if _, err := io.WriteString(stdout, answer.Terminal(report.Lang(p.lang), widthOf(stdout), terminal(stdout) != nil && colours(), full)); err != nil {
+		if _, err := io.WriteString(stdout, answer.Terminal(lang, widthOf(stdout), terminal(stdout) != nil && colours(), full)); err != nil {
 			return failed(fmt.Errorf("writing the answer: %w", errors.Join(err, unkept)))
 		}
 	} else {
@@ -185,14 +212,11 @@ func (f *flags) research(ctx context.Context, o pipeline.Options, subject suppli
 	}
 	switch {
 	case lost:
-		return &exitError{exitFailed, "duediligence: " + unkept.Error() + "\n" + f.stillThere(outcome, p.lang)}
+		return &exitError{exitFailed, "duediligence: " + unkept.Error() + "\n" + j.stillThere(outcome)}
 	case unkept != nil:
 		return failed(unkept)
 	}
-	if err := f.exit(outcome); err != nil {
-		return err
-	}
-	return notKept(o.Sources, p)
+	return j.exit(outcome)
 }
 
 // closeSources is for the end of a command: what could not be kept was told before.
@@ -217,14 +241,14 @@ func failed(err error) error { return &exitError{exitFailed, "duediligence: " + 
 
 // short reports whether stdout gets the answer alone: where it is asked for, and on a
 // terminal where nothing else is.
-func (f *flags) short(stdout io.Writer) bool {
-	return f.format == "short" || f.format == "" && terminal(stdout) != nil
+func (c *config) short(stdout io.Writer) bool {
+	return c.format == "short" || c.format == "" && terminal(stdout) != nil
 }
 
 // print writes the report to stdout in the format asked for.
-func (f *flags) print(w io.Writer, r report.Report, lang report.Lang) error {
+func (c *config) print(w io.Writer, r report.Report, lang report.Lang) error {
 	var err error
-	switch f.format {
+	switch c.format {
 	case "json":
 		_, err = w.Write(r.JSON())
 	case "html":
@@ -252,47 +276,47 @@ func exitOf(s callbacks.Status) int {
 }
 
 // exit maps how the run ended, and the rating where asked, to an exit code.
-func (f *flags) exit(o *pipeline.Outcome) error {
+func (c *config) exit(o *pipeline.Outcome) error {
 	if code := exitOf(o.Result.Status); code != exitOK {
 		return &exitError{code: code}
 	}
 	// A rating that could not be given is never taken for a good one.
 	rating := slices.Index(ratings, o.Report.Summary.Rating)
-	if f.failOn != "" && (rating < 0 || rating >= f.threshold()) {
+	if c.failOn != "" && (rating < 0 || rating >= c.threshold()) {
 		return &exitError{code: exitRating}
 	}
 	return nil
 }
 
-// resolve finds the one company that is meant, or tells why no agent is started.
-func (f *flags) resolve(ctx context.Context, c *sources.Client, query supplier.Query, lang text.Lang, stdin io.Reader, stderr io.Writer) (supplier.Subject, error) {
-	res := c.ResolveQuery(ctx, query)
-	if err := f.over(ctx, lang); err != nil {
+// resolve finds the one company that is meant, or says why no agent is started.
+func (c *config) resolve(ctx context.Context, client *sources.Client, query supplier.Query, lang text.Lang, std streams) (supplier.Subject, error) {
+	res := client.ResolveQuery(ctx, query)
+	if err := c.over(ctx, lang); err != nil {
 		return supplier.Subject{}, err
 	}
-	if res.Status == supplier.StatusCandidates && terminal(stderr) != nil && isTerminalInput(stdin) {
-		choice, err := f.ask(res, lang, stdin, stderr)
+	if res.Status == supplier.StatusCandidates && terminal(std.err) != nil && isTerminalInput(std.in) {
+		choice, err := c.ask(res, lang, std)
 		if err != nil {
 			return supplier.Subject{}, err
 		}
-		res = c.Resolve(ctx, choice)
-		if err := f.over(ctx, lang); err != nil {
+		res = client.Resolve(ctx, choice)
+		if err := c.over(ctx, lang); err != nil {
 			return supplier.Subject{}, err
 		}
 	}
 	if res.Status != supplier.StatusResolved {
-		return supplier.Subject{}, f.unresolved(res, c, lang)
+		return supplier.Subject{}, c.unresolved(res, client, lang)
 	}
 	return res.Subject, nil
 }
 
 // over reports that the run ended before the supplier was known.
-func (f *flags) over(ctx context.Context, lang text.Lang) error {
+func (c *config) over(ctx context.Context, lang text.Lang) error {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return &exitError{exitInterrupted, text.Get(lang, text.CmdInterrupted)}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &exitError{exitExhausted, text.Get(lang, text.CmdNoTime, f.timeout)}
+		return &exitError{exitExhausted, text.Get(lang, text.CmdNoTime, c.options.MaxTime)}
 	default:
 		return nil
 	}

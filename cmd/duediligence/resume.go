@@ -4,16 +4,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gardefou/gardefou/internal/text"
-	"github.com/gardefou/gardefou/pipeline/store"
+	"github.com/gardefou/gardefou/pipeline"
+	"github.com/gardefou/gardefou/pipeline/keptrun"
 )
 
 const resumeHelp = `Goes on with a run that was stopped: by its budget, its time, Ctrl-C or a crash. RUN is
@@ -31,7 +33,8 @@ point says. A folder run/ that another user owns, or that others can read or wri
 refused (chmod -R go-rwx); on Windows owner and access are not looked at.`
 
 func newResumeCommand() *cobra.Command {
-	var f flags
+	var c config
+	var given given
 	cmd := &cobra.Command{
 		Use:     "resume RUN",
 		Short:   "Go on with a run that was stopped",
@@ -39,78 +42,88 @@ func newResumeCommand() *cobra.Command {
 		Example: "  duediligence resume dossier/\n  duediligence resume dossier/ --budget +0.05\n  duediligence resume dossier/ --timeout 10m --max-calls 40",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.resume(cmd.Context(), args[0], cmd.Flags().Changed, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			j, err := newJob(c)
+			if err != nil {
+				return err
+			}
+			defer j.end()
+			return j.resume(cmd.Context(), args[0], given, streamsOf(cmd))
 		},
 	}
-	fl := cmd.Flags()
-	fl.StringVar(&f.baseURL, "base-url", "", "address of the model's server; required where the run was begun with one")
-	fl.StringVar(&f.allowHTTP, "allow-http", "", "let the model's key go to this host over plain http, where others can read it on the way (default: to this machine only)")
-	fl.StringToStringVar(&f.sourceURLs, "source-url", nil, "the addresses of sources, NAME=URL, where the run was begun with some")
-	fl.BoolVar(&f.allowPrivate, "allow-private-hosts", false, "let --source-url name any host, private ones too (for tests)")
-	fl.StringVar(&f.budget, "budget", "", "what the run may spend in all, in USD, or how much more with a + before it: +0.05")
-	fl.StringVar(&f.ledger, "ledger", "", "the ledger the run was begun with; needed where its address holds a password, which is not kept and may be given in "+ledgerVariable+" too")
-	fl.DurationVar(&f.timeout, "timeout", 0, "time allowed from now on (default: as before)")
-	fl.IntVar(&f.maxCalls, "max-calls", 0, "model calls allowed from now on (default: as before)")
-	fl.StringVar(&f.journal, "journal", "", "append the journal to this file (default: as before)")
-	fl.StringVar(&f.format, "format", "md", "format of the report on stdout: md, json, html or csv")
-	fl.StringVar(&f.failOn, "fail-on", "", "exit with 7 where the rating is at least this: medium, high, critical or stop")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary on stderr")
+	given = c.register(cmd, onResume)
 	return cmd
 }
 
-func (f *flags) resume(ctx context.Context, dir string, given func(string) bool, stdin io.Reader, stdout, stderr io.Writer) error {
-	lang, err := f.language()
-	if err != nil {
-		return err
-	}
-	d, err := toResume(dir, lang)
+func (j *job) resume(ctx context.Context, dir string, given given, std streams) error {
+	d, err := toResume(dir, j.lang)
 	if err != nil {
 		return err
 	}
 	if d.Whole() {
-		p := &printer{w: stderr, quiet: f.quiet, lang: lang}
-		p.line("%s", text.Get(lang, text.ResumeFinished, d.Run.Subject.LegalName, ended(d, lang), d.Dir))
+		p := &printer{w: std.err, quiet: j.quiet, lang: j.lang}
+		p.line("%s", text.Get(j.lang, text.ResumeFinished, d.Run.Subject.LegalName, ended(d, j.lang), d.Dir))
 		return nil
 	}
 	if filepath.Clean(d.Dir) != filepath.Clean(dir) {
 		dir = d.Dir
 	}
-	kept, err := store.Open(filepath.Join(dir, store.Folder))
-	if err != nil {
-		return keptError(lang, dir, err)
+	if j.kept, err = keptrun.Open(dir); err != nil {
+		return keptError(j.lang, dir, err)
 	}
-	f.kept, f.out = kept, dir
-	defer f.shut()
-	var s settings
-	if err := json.Unmarshal(kept.Run().Settings, &s); err != nil {
-		return keptError(lang, dir, err)
+	j.out = dir
+	j.closes(j.kept.Store.Close)
+	run := j.kept.Store.Run()
+	var kept config
+	if err := json.Unmarshal(run.Settings, &kept); err != nil {
+		return keptError(j.lang, dir, err)
 	}
-	f.restore(s, given)
-	lang = text.Lang(s.Lang)
-	if err := f.restoreHosts(s, lang, given); err != nil {
+	if err := j.goOnAs(kept, given); err != nil {
 		return err
 	}
-	if err := f.restoreLedger(s, lang, given); err != nil {
-		return err
-	}
-	switch {
-	case f.raise != "" && f.budget == "":
-		return refuseIn(lang, text.ResumeNoBudget)
-	case f.budget != "" && f.ledger == "memory":
-		return refuseIn(lang, text.ResumeMemory)
-	}
-	return f.begin(ctx, stdin, stdout, stderr, func(ctx context.Context, b *begun) error {
-		if err := f.checkSince(b.options.Previous, kept.Run().Subject, lang); err != nil {
+	return j.begin(ctx, std, func(ctx context.Context, o pipeline.Options) error {
+		if err := j.checkSince(o.Previous, run.Subject); err != nil {
 			return err
 		}
-		return f.research(ctx, b.options, kept.Run().Subject, kept.Run().Query, b.printer, stdout)
+		return j.research(ctx, o, run.Subject, run.Query, std.out)
 	})
 }
 
-// closeKept is for the end of a command: what could not be kept was told before.
-func (f *flags) closeKept() error {
-	if f.kept == nil {
-		return nil
+// goOnAs takes what the run was begun with, in its language.
+func (j *job) goOnAs(kept config, given given) error {
+	j.restore(kept, given)
+	j.lang = text.Lang(kept.options.Lang)
+	if err := j.restoreHosts(kept, given); err != nil {
+		return err
 	}
-	return errors.Join(f.kept.Close())
+	if err := j.restoreLedger(kept, given); err != nil {
+		return err
+	}
+	switch {
+	case j.raise != "" && j.budget == "":
+		return refuseIn(j.lang, text.ResumeNoBudget)
+	case j.budget != "" && j.ledger == "memory":
+		return refuseIn(j.lang, text.ResumeMemory)
+	}
+	return nil
+}
+
+// restoreLedger takes the ledger the run was begun with, and from the flag or the environment
+// only the login that is not kept.
+func (j *job) restoreLedger(kept config, given given) error {
+	var named *string
+	if given.has(&j.config, &j.config.ledger) {
+		named = &j.config.ledger
+	}
+	place := keptrun.LedgerPlace{Address: kept.ledger, Login: kept.ledgerLogin}
+	address, err := place.Restore(named, os.Getenv(ledgerVariable), kept.budget != "")
+	switch {
+	case errors.Is(err, keptrun.ErrOtherLedger):
+		return refuseIn(j.lang, text.ResumeLedger, cmp.Or(kept.ledger, text.Get(j.lang, text.ResumeLedgerKept)))
+	case errors.Is(err, keptrun.ErrNoLogin):
+		return refuseIn(j.lang, text.ResumeLogin, kept.ledger, ledgerVariable)
+	case errors.Is(err, keptrun.ErrNoHost):
+		return refuseIn(j.lang, text.ResumeHost, kept.ledger, j.named(&j.config.ledger)+" "+quotedAddress(kept.ledger))
+	}
+	j.ledger = address
+	return err
 }

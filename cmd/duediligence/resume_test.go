@@ -261,7 +261,7 @@ func TestKeptRunHoldsNoPersonalData(t *testing.T) {
 	calls := len(s.Bodies())
 	before := file(t, dir, "report.json")
 	for range 2 {
-		for _, name := range []string{store.RunFile, store.SessionFile, ledgerName, journalName} {
+		for _, name := range []string{store.RunFile, store.SessionFile, store.LedgerFile, journalName} {
 			data := file(t, dir, store.Folder, name)
 			require.NotContains(t, data, standin.Key, name)
 			require.NotContains(t, data, "jean.dupont", name)
@@ -393,7 +393,7 @@ func TestResumeAfterKill(t *testing.T) {
 		var kept store.Run
 		require.NoError(t, json.Unmarshal([]byte(file(t, dir, store.Folder, store.RunFile)), &kept))
 		require.Equal(t, "done", kept.Status)
-		l, err := ledger.OpenFile(filepath.Join(dir, store.Folder, ledgerName), ledger.FileOptions{})
+		l, err := ledger.OpenFile(filepath.Join(dir, store.Folder, store.LedgerFile), ledger.FileOptions{})
 		require.NoError(t, err)
 		b, err := l.Balance(t.Context(), ledger.AccountID("run-"+kept.ID))
 		require.NoError(t, err)

@@ -19,55 +19,38 @@ import (
 	"github.com/gardefou/gardefou/internal/text"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/dossiers"
+	"github.com/gardefou/gardefou/pipeline/keptrun"
 )
 
 // goOn is the command that resumes the run, or "" where it is not kept.
-func (f *flags) goOn() string {
-	if f.kept == nil {
+func (j *job) goOn() string {
+	if j.kept == nil {
 		return ""
 	}
-	return f.resumeCommand(dossiers.Dossier{Dir: f.out, Run: f.kept.Run()})
+	return j.resumeCommand(dossiers.Dossier{Dir: j.out, Run: j.kept.Store.Run()})
 }
 
 // resumeCommand is the command that resumes a dossier's run. It names the hosts that the run
 // was begun with, which are never taken from a folder.
-func (f *flags) resumeCommand(d dossiers.Dossier) string {
+func (c *config) resumeCommand(d dossiers.Dossier) string {
 	again := "duediligence resume " + quoted(d.Dir)
-	var s settings
-	if json.Unmarshal(d.Run.Settings, &s) != nil {
+	var kept config
+	if json.Unmarshal(d.Run.Settings, &kept) != nil {
 		return again
 	}
-	named := &hosts{}
-	if base := cmp.Or(f.baseURL, s.BaseURL); base != "" {
-		named.add(base, "--base-url")
+	kept.model.BaseURL, kept.model.AllowHTTP = cmp.Or(c.model.BaseURL, kept.model.BaseURL), c.model.AllowHTTP
+	for _, h := range c.hosts(kept, given{}) {
+		again += " " + h.flag
 	}
-	if f.allowHTTP != "" {
-		named.add(f.allowHTTP, "--allow-http")
-	}
-	for _, name := range sourceNames {
-		if url := s.SourceURLs[name]; url != "" {
-			named.add(url, "--source-url", name+"=")
-		}
-	}
-	if s.AllowPrivate && len(s.SourceURLs) > 0 {
-		named.flags = append(named.flags, "--allow-private-hosts")
-	}
-	if fromEnv, _ := ledgerPlace(os.Getenv(ledgerVariable)); s.Budget != "" && strings.Contains(s.Ledger, "://") && fromEnv != s.Ledger {
-		address := s.Ledger
-		if s.LedgerLogin {
+	place := keptrun.LedgerPlace{Address: kept.ledger, Login: kept.ledgerLogin}
+	if kept.budget != "" && place.Remote() && keptrun.PlaceOf(os.Getenv(ledgerVariable)).Address != kept.ledger {
+		address := kept.ledger
+		if kept.ledgerLogin {
 			address = strings.Replace(address, "://", "://USER:PASSWORD@", 1)
 		}
-		named.add(address, "--ledger")
+		again += " " + c.named(&c.ledger) + " " + quotedAddress(address)
 	}
-	return strings.Join(append([]string{again}, named.flags...), " ")
-}
-
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == "" {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return again
 }
 
 // resumePoint says where a run stands that was stopped: made by code from what is there,
@@ -100,20 +83,21 @@ func (p *printer) resumePoint(o *pipeline.Outcome, goOn string) {
 
 // goOnAfter is the command that resumes a run with more of what it ran out of, or "" where
 // it is not kept.
-func (f *flags) goOnAfter(o *pipeline.Outcome) string {
-	again := f.goOn()
+func (j *job) goOnAfter(o *pipeline.Outcome) string {
+	again := j.goOn()
 	if again == "" || o.AgentLimit() {
 		return ""
 	}
 	if d := o.Denied; d != nil && errors.Is(d, ledger.ErrBudgetExceeded) {
 		// The calls after the refused one carry more, and need more: room for one twice as dear.
-		return again + " --budget +" + strings.TrimPrefix(raiseFor(f.hard, d.Missing()+d.Need).String(), "$")
+		raise := keptrun.RaiseFor(j.hard, d.Missing()+d.Need)
+		return again + " " + j.named(&j.config.raise) + " +" + strings.TrimPrefix(raise.String(), "$")
 	}
 	switch o.Result.Status {
 	case callbacks.StatusCallsExhausted:
-		again += fmt.Sprintf(" --max-calls %d", 2*f.maxCalls)
+		again += fmt.Sprintf(" %s %d", j.named(&j.options.MaxCalls), 2*j.options.MaxCalls)
 	case callbacks.StatusTimeExhausted:
-		again += " --timeout " + shortDuration(2*f.timeout)
+		again += " " + j.named(&j.options.MaxTime) + " " + shortDuration(2*j.options.MaxTime)
 	}
 	return again
 }
@@ -127,35 +111,6 @@ func shortDuration(d time.Duration) string {
 		}
 	}
 	return s
-}
-
-// raiseFor is how much a budget must rise, in whole cents, for each of its parts to get
-// what is missing in one: a slice gets its share of any raise only, and so does what is
-// left beside it.
-func raiseFor(hard, missing ledger.Nano) ledger.Nano {
-	raise := missing
-	for {
-		least := raise
-		rest := raise
-		before := agents.Slices(hard)
-		for i, s := range agents.Slices(hard + raise) {
-			gain := s.Limits.Hard
-			if i < len(before) {
-				gain -= before[i].Limits.Hard
-			}
-			least, rest = min(least, gain), rest-gain
-		}
-		if least = min(least, rest); least >= missing {
-			return roundUp(raise)
-		}
-		raise += missing - least
-	}
-}
-
-// roundUp is an amount in whole cents, at least one.
-func roundUp(n ledger.Nano) ledger.Nano {
-	const cent = 10_000_000
-	return max(1, (n+cent-1)/cent) * cent
 }
 
 // progressOf names the agents that are done and those that are left.
@@ -179,13 +134,13 @@ func progressOf(o *pipeline.Outcome) (done, left []string) {
 
 // stillThere says what is left of a run whose files could not be written, and how to get
 // them.
-func (f *flags) stillThere(o *pipeline.Outcome, lang text.Lang) string {
+func (j *job) stillThere(o *pipeline.Outcome) string {
 	switch {
-	case f.kept == nil:
-		return text.Get(lang, text.KeptNothing)
-	case f.kept.Err() != nil:
-		return text.Get(lang, text.KeptPart, f.out, f.kept.Err()) + "\n" + text.Get(lang, text.KeptRest, f.goOnAfter(o))
+	case j.kept == nil:
+		return text.Get(j.lang, text.KeptNothing)
+	case j.kept.Store.Err() != nil:
+		return text.Get(j.lang, text.KeptPart, j.out, j.kept.Store.Err()) + "\n" + text.Get(j.lang, text.KeptRest, j.goOnAfter(o))
 	default:
-		return text.Get(lang, text.KeptFiles, f.goOnAfter(o))
+		return text.Get(j.lang, text.KeptFiles, j.goOnAfter(o))
 	}
 }

@@ -14,10 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gardefou/gardefou/agents"
 	"github.com/gardefou/gardefou/agents/offline"
 	"github.com/gardefou/gardefou/guards/journal"
-	"github.com/gardefou/gardefou/guards/ledger"
 	"github.com/gardefou/gardefou/internal/redistest"
 	"github.com/gardefou/gardefou/internal/standin"
 )
@@ -44,19 +42,6 @@ func TestFollowingTheResumePoint(t *testing.T) {
 	require.Equal(t, exitOK, r.code, r.stderr)
 	require.Len(t, s.Bodies(), 8, "no call was made in vain")
 	require.Contains(t, file(t, dir, "report.json"), "TRANSPORTS KERVALEC")
-}
-
-func TestRaiseFor(t *testing.T) {
-	share := func(n ledger.Nano) ledger.Nano { return agents.Slices(n)[0].Limits.Hard }
-	for _, hard := range []ledger.Nano{10_000, 1_000_000, 123_456_789, 5_000_000_000} {
-		for _, missing := range []ledger.Nano{1, 52_750, 6_262_750, 1_000_000_000} {
-			raise := raiseFor(hard, missing)
-			require.GreaterOrEqual(t, share(hard+raise)-share(hard), missing)
-			require.GreaterOrEqual(t, raise-(share(hard+raise)-share(hard)), missing)
-			require.LessOrEqual(t, raise, 3*missing+10_000_000, "and not much more than that")
-			require.Zero(t, raise%10_000_000)
-		}
-	}
 }
 
 // Time ran out: the resume point says so, and names a command with more of it.
@@ -114,7 +99,7 @@ func TestLedgerFromTheEnvironment(t *testing.T) {
 	r = command(t, runArgs(s.URL, dir, "--budget", "0.01")...)
 	require.Equal(t, exitExhausted, r.code, r.stderr)
 	require.NotContains(t, contents(t, r, dir), password)
-	require.NoFileExists(t, filepath.Join(dir, "run", ledgerName), "the ledger is the one that the environment names")
+	require.NoFileExists(t, filepath.Join(dir, "run", "ledger"), "the ledger is the one that the environment names")
 	require.NotContains(t, told(t, r), "--ledger")
 	s.Dear = false
 	for _, d := range []string{dir, flagged} {

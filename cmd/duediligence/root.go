@@ -5,21 +5,14 @@ package main
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 
-	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/internal/text"
-	"github.com/gardefou/gardefou/pipeline/sources"
-	"github.com/gardefou/gardefou/pipeline/supplier"
 )
 
 const longHelp = `Researches one supplier. On a terminal it prints the answer in a few lines, verdict last;
@@ -79,14 +72,15 @@ func newRootCommand() *cobra.Command {
 		}
 		return err
 	})
-	cmd.AddCommand(newResearchCommand("research SUPPLIER"), newRedactCommand(), newBatchCommand(), newPricesCommand(), newJournalCommand(), newServeCommand(), newDoctorCommand(), newExplainCommand(), newResumeCommand(), newVersionCommand())
+	cmd.AddCommand(newResearchCommand("research SUPPLIER"), newRedactCommand(), newBatchCommand(), newPricesCommand(), newJournalCommand(),
+		newServeCommand(), newDoctorCommand(), newExplainCommand(), newResumeCommand(), newVersionCommand())
 	return cmd
 }
 
 // newResearchCommand makes the command that researches one supplier, which is also what the
 // program does where no command is named.
 func newResearchCommand(use string) *cobra.Command {
-	var f flags
+	var c config
 	cmd := &cobra.Command{
 		Use:     use,
 		Short:   "Research one supplier, whatever its name",
@@ -94,28 +88,19 @@ func newResearchCommand(use string) *cobra.Command {
 		Example: examples,
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			whom, err := f.query(args)
+			whom, err := c.query(args)
 			if err != nil {
 				return err
 			}
-			return f.run(cmd.Context(), whom, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			j, err := newJob(c)
+			if err != nil {
+				return err
+			}
+			defer j.end()
+			return j.run(cmd.Context(), whom, streamsOf(cmd))
 		},
 	}
-	f.register(cmd)
-	fl := cmd.Flags()
-	fl.StringVar(&f.siren, "siren", "", "the supplier's SIREN; with a name as well, both must mean the same company")
-	fl.StringVar(&f.format, "format", "", "what stdout gets: short (the answer in a few lines), or the whole report as md, json, html or csv (default: short on a terminal, else md)")
-	fl.StringVarP(&f.out, "output", "o", "", "also write index.html, the report and the journal into this folder, or a dated one in it where it holds a finished dossier")
-	fl.BoolVar(&f.fresh, "fresh", false, "begin anew where the output folder holds a run that is not finished")
-	fl.BoolVar(&f.replace, "replace", false, "replace the finished dossier of the same supplier in the output folder, in place of a dated one beside it")
-	fl.StringVar(&f.journal, "journal", "", "append the journal, a JSON line for each step, to this file")
-	fl.Int64Var(&f.journalSize, "journal-max-bytes", 0, "begin a new journal file when it would grow over this size; 0 for never")
-	fl.StringVar(&f.since, "since", "", "the last report.json on this supplier, or the folder of its dossiers for the newest: say what changed")
-	fl.StringVar(&f.failOn, "fail-on", "", "exit with 7 where the rating is at least this: medium, high, critical or stop")
-	fl.Int64Var(&f.purchases, "annual-purchases", 0, "what you spend there in a year, in euros, to rate its dependency on you")
-	for flag, values := range map[string][]string{"format": formats, "fail-on": {"medium", "high", "critical", "stop"}, "lang": {"en", "fr"}, "source": {"sample", "live", "record:", "replay:"}} {
-		complete(cmd, flag, values)
-	}
+	c.register(cmd, onResearch)
 	return cmd
 }
 
@@ -188,11 +173,11 @@ func sorted(word string) string {
 
 // languageOf is the language of a command whose own flags are not at hand.
 func languageOf(cmd *cobra.Command) (text.Lang, error) {
-	var f flags
-	if flag := cmd.Flags().Lookup("lang"); flag != nil {
-		f.lang = flag.Value.String()
+	var c config
+	if lang := c.flagOf(cmd, &c.options.Lang); lang != nil {
+		c.options.Lang = lang.Value.String()
 	}
-	return f.language()
+	return c.language()
 }
 
 // subcommands are the arguments of a command that only has others: none, or a slip.
@@ -209,69 +194,4 @@ func subcommands(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return refuseIn(lang, text.DidYouMeanSub, args[0], cmd.CommandPath(), near.Name())
-}
-
-// register adds the flags that one run and a batch share.
-func (f *flags) register(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringVar(&f.source, "source", string(sources.ModeSample), "where facts come from: sample (fictional companies), live (public registers), record:DIR or replay:DIR")
-	fl.StringToStringVar(&f.sourceURLs, "source-url", nil, "read a source at another address, NAME=URL; names: "+strings.Join(sourceNames, ", "))
-	fl.BoolVar(&f.allowPrivate, "allow-private-hosts", false, "let --source-url name any host, private ones too (for tests)")
-	fl.StringVar(&f.cache, "cache", "", "keep answers of live sources in this folder for a day")
-	fl.StringVar(&f.asOf, "as-of", "", "the day the facts are judged at, YYYY-MM-DD (default: today)")
-	fl.StringVar(&f.modelFile, "model-file", "", "weights and bands of the risk model, in place of the built-in ones")
-	fl.StringVar(&f.model, "model", models.Offline, "model that writes: offline, gemini-NAME (key in GEMINI_API_KEY or GOOGLE_API_KEY), chat:NAME on a server of /chat/completions or openai:NAME on one of /responses (key in "+models.OpenAIKeyVariable+", where the server asks for one)")
-	fl.StringVar(&f.baseURL, "base-url", "", "address of the model's server, with the path before /chat/completions or /responses; required for chat:NAME and openai:NAME")
-	fl.StringVar(&f.allowHTTP, "allow-http", "", "let the model's key go to this host over plain http, where others can read it on the way (default: to this machine only)")
-	fl.DurationVar(&f.modelTimeout, "model-timeout", models.DefaultTimeout, "time allowed for one model call")
-	fl.IntVar(&f.maxCalls, "max-calls", 25, "model calls allowed for the whole run")
-	fl.StringVar(&f.budget, "budget", "", "the most the run may spend on models, in USD, such as 0.10; it can't be exceeded")
-	fl.StringVar(&f.softBudget, "soft-budget", "", "what may be spent without approval, in USD")
-	fl.StringVar(&f.targetBudget, "target-budget", "", "what the run is expected to cost, in USD")
-	fl.StringVar(&f.ledger, "ledger", "", "where spending is kept: memory, file:PATH or redis://HOST:PORT (default: "+ledgerVariable+" of the environment, which keeps a password from others on the machine, else a file in the output folder, else memory)")
-	f.ledger = os.Getenv(ledgerVariable) // not as the flag's default: the help prints that
-	fl.StringVar(&f.priceFile, "price-file", "", "LiteLLM's model_prices_and_context_window.json, to override built-in prices")
-	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "time allowed for the whole run")
-	f.registerLang(cmd)
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary on stderr")
-}
-
-// complete offers the values of a flag to a shell.
-func complete(cmd *cobra.Command, flag string, values []string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // no such flag
-	}
-}
-
-// registerLang adds the language of texts for people.
-func (f *flags) registerLang(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.lang, "lang", "", "language of texts, en or fr (default: from LANG)")
-}
-
-// asked is the supplier that a run is about: as it was typed, and as it was read.
-type asked struct {
-	typed string
-	query supplier.Query
-}
-
-// query reads the argument and --siren, which must mean the same company.
-func (f *flags) query(args []string) (asked, error) {
-	lang, err := f.language()
-	switch {
-	case err != nil:
-		return asked{}, err
-	case len(args) > 1:
-		return asked{}, &exitError{exitRefused, fmt.Sprintf("duediligence: one supplier per run, got %d; put a name with spaces in quotes: duediligence %q", len(args), strings.Join(args, " "))}
-	case len(args) == 0 && f.siren == "":
-		return asked{}, &exitError{exitRefused, "duediligence: which supplier? Example: duediligence \"Transports Kervalec\"\nTry: duediligence --help"}
-	}
-	name := strings.Join(args, " ")
-	q, err := supplier.NewQuery(name, f.siren)
-	if err == nil && f.siren != "" && q.ID == (supplier.Identifier{}) {
-		err = &supplier.RefusedError{Reason: supplier.ReasonNoNumber, Input: f.siren}
-	}
-	if refused, ok := errors.AsType[*supplier.RefusedError](err); ok {
-		return asked{}, &exitError{exitRefused, text.Get(lang, text.CmdRefused, whyRefused(refused, lang))}
-	}
-	return asked{strings.TrimSpace(name + " " + f.siren), q}, err
 }

@@ -48,9 +48,7 @@ const (
 )
 
 func newServeCommand() *cobra.Command {
-	var f flags
-	var address, tokenFile string
-	var maxRuns int
+	var c config
 	cmd := &cobra.Command{
 		Use:     "serve",
 		Short:   "Research suppliers in a browser",
@@ -58,20 +56,19 @@ func newServeCommand() *cobra.Command {
 		Example: "  duediligence serve\n  duediligence serve -o runs/ --model gemini-2.5-flash --budget 0.10\n  duediligence serve --address 0.0.0.0:8080 --token-file token.txt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			token, err := readToken(tokenFile)
+			token, err := readToken(c.tokenFile)
 			if err != nil {
 				return err
 			}
-			return f.serve(cmd.Context(), address, token, maxRuns, cmd.ErrOrStderr())
+			j, err := newJob(c)
+			if err != nil {
+				return err
+			}
+			defer j.end()
+			return j.serve(cmd.Context(), token, cmd.ErrOrStderr())
 		},
 	}
-	f.register(cmd)
-	fl := cmd.Flags()
-	fl.StringVar(&address, "address", "127.0.0.1:8080", "where to listen, HOST:PORT; port 0 takes a free one")
-	fl.StringVar(&tokenFile, "token-file", "", "file with the token that clients must show")
-	fl.IntVar(&maxRuns, "max-runs", serve.DefaultMaxRuns, "runs that go on at once; more wait")
-	fl.StringVarP(&f.out, "output", "o", "", "keep a folder for each run, and the journal of all, in this folder")
-	fl.Int64Var(&f.journalSize, "journal-max-bytes", 64<<20, "begin a new journal file when it would grow over this size; 0 for never")
+	c.register(cmd, onServe)
 	return cmd
 }
 
@@ -94,39 +91,33 @@ func readToken(file string) (string, error) {
 	return token, nil
 }
 
-func (f *flags) serve(ctx context.Context, address, token string, maxRuns int, stderr io.Writer) error {
-	lang, err := f.language()
-	if err != nil {
+func (j *job) serve(ctx context.Context, token string, stderr io.Writer) error {
+	if err := j.check(); err != nil {
 		return err
 	}
-	if err := f.check(); err != nil {
+	if j.maxRuns < 1 || j.maxRuns > 1000 {
+		return refuse("--max-runs must be 1 to 1000, got %d", j.maxRuns)
+	}
+	if err := refuseDossier(j.out, "serve -o", j.lang); err != nil {
 		return err
 	}
-	if maxRuns < 1 || maxRuns > 1000 {
-		return refuse("--max-runs must be 1 to 1000, got %d", maxRuns)
-	}
-	if err := refuseDossier(f.out, "serve -o", lang); err != nil {
-		return err
-	}
-	listener, err := listen(ctx, address, token)
+	listener, err := listen(ctx, j.address, token)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = listener.Close() }() // the server closes it first
-	p := &printer{w: stderr, quiet: f.quiet, lang: lang}
-	f.onTelemetry = p.notSent
-	f.onUnusable = p.unusablePrices(f.priceFile)
-	defer f.shut()
-	o := serve.Options{Token: token, Dir: f.out, MaxRuns: maxRuns, Timeout: f.timeout, OnError: func(err error) { p.line("duediligence: %v", err) }}
-	if o.Pipeline, err = f.options(ctx, lang); err != nil {
+	p := &printer{w: stderr, quiet: j.quiet, lang: j.lang}
+	j.p = p
+	o := serve.Options{Token: token, Dir: j.out, MaxRuns: j.maxRuns, Timeout: j.options.MaxTime, OnError: func(err error) { p.line("duediligence: %v", err) }}
+	if o.Pipeline, err = j.prepareWithMoney(ctx); err != nil {
 		return err
 	}
 	defer closeSources(o.Pipeline.Sources)
-	if f.out != "" {
-		if err := writable(f.out); err != nil {
+	if j.out != "" {
+		if err := writable(j.out); err != nil {
 			return refuse("-o: %v", err)
 		}
-		if o.Journal, err = journal.OpenFile(f.out+"/"+journalName, journal.FileOptions{MaxBytes: f.journalSize}); err != nil {
+		if o.Journal, err = journal.OpenFile(j.out+"/"+journalName, journal.FileOptions{MaxBytes: j.journalSize}); err != nil {
 			return refuse("-o: %v", err)
 		}
 	}
@@ -136,18 +127,18 @@ func (f *flags) serve(ctx context.Context, address, token string, maxRuns int, s
 	}
 	defer s.Close()
 	p.source(o.Pipeline.Sources)
-	p.line("%s", text.Get(lang, text.ServeListening, "http://"+listener.Addr().String()+"/"))
+	p.line("%s", text.Get(j.lang, text.ServeListening, "http://"+listener.Addr().String()+"/"))
 	if token != "" {
-		p.line("%s", text.Get(lang, text.ServeToken, "http://"+listener.Addr().String()))
+		p.line("%s", text.Get(j.lang, text.ServeToken, "http://"+listener.Addr().String()))
 	}
 	err = errors.Join(serveUntil(ctx, s, listener, shutdownGrace, func() {
-		p.line("%s", text.Get(lang, text.ServeStopping, shutdownGrace))
+		p.line("%s", text.Get(j.lang, text.ServeStopping, shutdownGrace))
 	}), closeJournal(o.Journal))
 	if err != nil {
 		return failed(err)
 	}
 	if o.Journal != nil {
-		p.line("%s", text.Get(lang, text.JournalHead, o.Journal.Head()))
+		p.line("%s", text.Get(j.lang, text.JournalHead, o.Journal.Head()))
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/gardefou/gardefou/agents/models"
 	"github.com/gardefou/gardefou/guards/telemetry"
 	"github.com/gardefou/gardefou/guards/telemetry/otlp"
 	"github.com/gardefou/gardefou/internal/text"
@@ -17,35 +16,28 @@ import (
 const telemetryGrace = 5 * time.Second
 
 // startTelemetry sends spans and metrics where the environment names a collector, and
-// returns nil where it names none. shut ends it.
-func (f *flags) startTelemetry(ctx context.Context) (*telemetry.Telemetry, error) {
+// returns nil where it names none. close ends it.
+func (j *job) startTelemetry(ctx context.Context) (*telemetry.Telemetry, error) {
 	if !otlp.Configured() {
 		return nil, nil
 	}
-	stop, err := otlp.Start(ctx, otlp.Options{Service: "duediligence", Version: version(), OnError: f.onTelemetry})
+	report := func(error) {}
+	if j.p != nil {
+		report = j.p.notSent
+	}
+	stop, err := otlp.Start(ctx, otlp.Options{Service: "duediligence", Version: version(), OnError: report})
 	if err != nil {
 		return nil, refuse("OTEL_EXPORTER_OTLP_*: %v", err)
 	}
-	f.stopTelemetry = func() {
+	j.closes(func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), telemetryGrace)
 		defer cancel()
-		if err := stop(ctx); err != nil && f.onTelemetry != nil {
-			f.onTelemetry(err)
+		if err := stop(ctx); err != nil {
+			report(err)
 		}
-	}
-	return telemetry.New(telemetry.Options{Provider: f.provider()})
-}
-
-// provider is who serves the model, as the GenAI semantic conventions name it.
-func (f *flags) provider() string {
-	switch {
-	case f.model == models.Offline:
-		return "gardefou.offline"
-	case models.SpeaksOpenAI(f.model):
-		return "openai"
-	default:
-		return "gcp.gemini"
-	}
+		return nil
+	})
+	return telemetry.New(telemetry.Options{Provider: j.provider()})
 }
 
 // notSent tells once that the collector did not take everything; the run is not affected.

@@ -20,10 +20,10 @@ import (
 )
 
 // unresolved tells why no agent was started, and what to do.
-func (f *flags) unresolved(res supplier.Resolution, client *sources.Client, lang text.Lang) error {
+func (c *config) unresolved(res supplier.Resolution, client *sources.Client, lang text.Lang) error {
 	switch res.Status {
 	case supplier.StatusCandidates:
-		return &exitError{exitAmbiguous, f.candidates(res, lang)}
+		return &exitError{exitAmbiguous, c.candidates(res, lang)}
 	case supplier.StatusNotFound:
 		if client.Mode() == sources.ModeSample {
 			return &exitError{exitNotFound, text.Get(lang, text.CmdNotInSample, strings.Join(sources.SampleNames(), ", "))}
@@ -41,30 +41,30 @@ func whyRefused(e *supplier.RefusedError, lang text.Lang) string { return unreso
 func whyNobody(res supplier.Resolution, lang text.Lang) string { return unresolved.Why(res, lang) }
 
 // candidates lists who could be meant, each with the command that means it.
-func (f *flags) candidates(res supplier.Resolution, lang text.Lang) string {
+func (c *config) candidates(res supplier.Resolution, lang text.Lang) string {
 	var sb strings.Builder
 	sb.WriteString(text.Get(lang, text.CmdAmbiguous, unresolved.Why(res, lang)))
-	for _, c := range res.Candidates {
+	for _, one := range res.Candidates {
 		again := "duediligence"
-		if f.source != string(sources.ModeSample) {
-			again += " --source " + f.source
+		if c.source != string(sources.ModeSample) {
+			again += " --source " + c.source
 		}
-		fmt.Fprintf(&sb, "\n  %s\n      %s %s", unresolved.Describe(c, lang), again, unresolved.Number(c))
+		fmt.Fprintf(&sb, "\n  %s\n      %s %s", unresolved.Describe(one, lang), again, unresolved.Number(one))
 	}
 	return sb.String()
 }
 
 // ask puts a numbered question and returns the identifier of the answer.
-func (f *flags) ask(res supplier.Resolution, lang text.Lang, stdin io.Reader, stderr io.Writer) (string, error) {
-	fmt.Fprintln(stderr, text.Get(lang, text.CmdWhich, unresolved.Why(res, lang)))
-	for i, c := range res.Candidates {
-		fmt.Fprintf(stderr, "  %d. %s\n", i+1, unresolved.Describe(c, lang))
+func (c *config) ask(res supplier.Resolution, lang text.Lang, std streams) (string, error) {
+	fmt.Fprintln(std.err, text.Get(lang, text.CmdWhich, unresolved.Why(res, lang)))
+	for i, one := range res.Candidates {
+		fmt.Fprintf(std.err, "  %d. %s\n", i+1, unresolved.Describe(one, lang))
 	}
-	fmt.Fprint(stderr, text.Get(lang, text.CmdNumber, len(res.Candidates)))
-	line, err := bufio.NewReader(stdin).ReadString('\n')
+	fmt.Fprint(std.err, text.Get(lang, text.CmdNumber, len(res.Candidates)))
+	line, err := bufio.NewReader(std.in).ReadString('\n')
 	n, bad := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil && line == "" || bad != nil || n < 1 || n > len(res.Candidates) {
-		return "", &exitError{exitAmbiguous, f.candidates(res, lang)}
+		return "", &exitError{exitAmbiguous, c.candidates(res, lang)}
 	}
 	return unresolved.Number(res.Candidates[n-1]), nil
 }
