@@ -4,12 +4,15 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gardefou/gardefou/agents/models"
+	"github.com/gardefou/gardefou/guards/prices"
 	"github.com/gardefou/gardefou/pipeline"
 	"github.com/gardefou/gardefou/pipeline/serve"
 	"github.com/gardefou/gardefou/pipeline/sources"
+	"github.com/gardefou/gardefou/redact"
 )
 
 // A config is what the flags say, and no state of a run: each run gets a copy.
@@ -47,8 +50,17 @@ type config struct {
 	tokenFile string
 	maxRuns   int
 	replay    string
-	asJSON    bool
+
+	asJSON bool
+	asHTML bool
+	head   string // of a journal
+	run    string // in a journal
+	prices prices.Filter
+	redact redactFilter
 }
+
+// A list is the value of a flag that takes several, with commas between them.
+type list []string
 
 // commands is a set of commands that have a flag.
 type commands uint
@@ -61,9 +73,13 @@ const (
 	onExplain
 	onResume
 	onPrices
-	onJournal
+	onVerify // of journal, as the next two
+	onStats
+	onShow
+	onRedact
 
-	onRuns = onResearch | onBatch | onServe | onDoctor | onExplain
+	onRuns    = onResearch | onBatch | onServe | onDoctor | onExplain
+	onJournal = onVerify | onStats | onShow
 )
 
 // A flagRow is a row of the table. A flag that means or says something else in another command
@@ -85,12 +101,12 @@ type flagRow struct {
 	host  bool // who gets prompts, look-ups and keys: never taken from a kept run
 }
 
-// flags is the table of all flags that are about runs. What is kept is in the order of a kept
-// run's settings.
+// flags is the table of all flags.
 func (c *config) flags() []flagRow {
-	return append(c.keptFlags(), c.otherFlags()...)
+	return slices.Concat(c.keptFlags(), c.runFlags(), c.toolFlags())
 }
 
+// keptFlags are in the order of a kept run's settings.
 func (c *config) keptFlags() []flagRow {
 	o := &c.options
 	return []flagRow{
@@ -140,7 +156,8 @@ func (c *config) keptFlags() []flagRow {
 	}
 }
 
-func (c *config) otherFlags() []flagRow {
+// runFlags are the other flags of commands that make runs.
+func (c *config) runFlags() []flagRow {
 	o := &c.options
 	grave := []string{"medium", "high", "critical", "stop"}
 	return []flagRow{
@@ -175,7 +192,6 @@ func (c *config) otherFlags() []flagRow {
 			help: "begin a new journal file when it would grow over this size; 0 for never"},
 
 		{name: "replay", on: onExplain, to: &c.replay, help: "play this recorded run with guards that only watch"},
-		{name: "json", on: onExplain, to: &c.asJSON, help: "print JSON"},
 
 		{name: "base-url", on: onResume, to: &c.model.BaseURL, help: "address of the model's server; required where the run was begun with one"},
 		{name: "source-url", on: onResume, to: &c.sourceURLs, help: "the addresses of sources, NAME=URL, where the run was begun with some"},
@@ -187,5 +203,29 @@ func (c *config) otherFlags() []flagRow {
 		{name: "max-calls", on: onResume, to: &o.MaxCalls, help: "model calls allowed from now on (default: as before)"},
 		{name: "journal", on: onResume, to: &c.journal, help: "append the journal to this file (default: as before)"},
 		{name: "format", on: onResume, to: &c.format, otherwise: "md", values: formats[1:], help: "format of the report on stdout: md, json, html or csv"},
+	}
+}
+
+// toolFlags are those of commands that make no run.
+func (c *config) toolFlags() []flagRow {
+	r := &c.redact
+	return []flagRow{
+		{name: "backend", on: onPrices, to: &c.prices.Backend, help: "only this seller: gemini, vertex_ai, openai, …"},
+		{name: "json", on: onExplain, to: &c.asJSON, help: "print JSON"},
+		{name: "json", on: onVerify, to: &c.asJSON, help: "print what was found as JSON"},
+		{name: "json", on: onStats, to: &c.asJSON, help: "print the figures as JSON"},
+		{name: "html", on: onShow, to: &c.asHTML, help: "print one HTML page"},
+		{name: "head", on: onVerify, to: &c.head, help: "the head noted after a run, NUMBER:SHA-256: that line must be there"},
+		{name: "run", on: onShow, to: &c.run, help: "only the run with this id"},
+
+		{name: "types", on: onRedact, to: &r.types, otherwise: list{"email", "iban"}, help: "built-in types to mask; empty for none"},
+		{name: "pattern", on: onRedact, to: &r.patterns, help: "a further type, as NAME=regular expression; repeatable"},
+		{name: "strategy", on: onRedact, to: &r.strategy, otherwise: string(redact.Label),
+			help: "label, mask, hmac, token (not reversible here) or block"},
+		{name: "key-file", on: onRedact, to: &r.keyFile, help: "file with the secret of --strategy hmac, 16 bytes or more"},
+		{name: "lang", on: onRedact, to: &r.lang, otherwise: "en", help: "language of the labels, en or fr"},
+		{name: "findings", on: onRedact, to: &r.findings, help: "print where values stand, as JSON lines, instead of the text"},
+		{name: "jsonl", on: onRedact, to: &r.jsonl, help: "read and write JSON lines"},
+		{name: "chunk", on: onRedact, to: &r.chunk, help: "feed the scanner this many bytes at a time; 0 for as many as come"},
 	}
 }

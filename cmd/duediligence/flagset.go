@@ -63,6 +63,8 @@ func (f flagRow) add(fs *pflag.FlagSet) {
 		fs.Int64VarP(to, f.name, f.short, otherwise[int64](f), f.help)
 	case *time.Duration:
 		fs.DurationVarP(to, f.name, f.short, otherwise[time.Duration](f), f.help)
+	case *list:
+		fs.StringSliceVarP((*[]string)(to), f.name, f.short, otherwise[list](f), f.help)
 	case *[]string:
 		fs.StringArrayVarP(to, f.name, f.short, nil, f.help)
 	case *map[string]string:
@@ -79,16 +81,14 @@ func otherwise[T any](f flagRow) (value T) {
 	return value
 }
 
-// named is how the flag is written whose value goes to a place.
-func (c *config) named(to any) string {
+// name is that of the flag whose value goes to a place.
+func (c *config) name(to any) string {
 	all := c.flags()
-	return "--" + all[slices.IndexFunc(all, func(f flagRow) bool { return f.to == to })].name
+	return all[slices.IndexFunc(all, func(f flagRow) bool { return f.to == to })].name
 }
 
-// flagOf is the flag of a command, whatever its own config, whose value would go to a place of c.
-func (c *config) flagOf(cmd *cobra.Command, to any) *pflag.Flag {
-	return cmd.Flags().Lookup(strings.TrimPrefix(c.named(to), "--"))
-}
+// named is how the flag is written whose value goes to a place.
+func (c *config) named(to any) string { return "--" + c.name(to) }
 
 func (f flagRow) value() reflect.Value { return reflect.ValueOf(f.to).Elem() }
 

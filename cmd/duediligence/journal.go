@@ -53,8 +53,6 @@ func journalFiles(args []string) []string {
 
 func newJournalVerifyCommand() *cobra.Command {
 	var c config
-	var head string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify FILE|DIR...",
 		Short: "Find edited, removed, inserted, moved and cut lines",
@@ -77,17 +75,15 @@ Exit codes: 0 whole; 1 faults were found; 2 the file can't be read.`,
 				return err
 			}
 			var o journal.VerifyOptions
-			if head != "" {
-				if o.Head, err = journal.ParseHead(head); err != nil {
+			if c.head != "" {
+				if o.Head, err = journal.ParseHead(c.head); err != nil {
 					return refuse("--head: %v", err)
 				}
 			}
-			return verify(cmd.OutOrStdout(), lang, o, args, asJSON)
+			return verify(cmd.OutOrStdout(), lang, o, args, c.asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&head, "head", "", "the head noted after a run, NUMBER:SHA-256: that line must be there")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON")
-	c.register(cmd, onJournal)
+	c.register(cmd, onVerify)
 	return cmd
 }
 

@@ -17,7 +17,6 @@ import (
 
 func newJournalStatsCommand() *cobra.Command {
 	var c config
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "stats FILE|DIR...",
 		Short: "Count calls, tokens, money and refusals per agent and tool",
@@ -36,7 +35,7 @@ turns; the slowest calls. Several files are counted as one.`,
 			if err != nil {
 				return refuse("%v", err)
 			}
-			if asJSON {
+			if c.asJSON {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(s)
 			} else {
 				err = timeline.WriteStats(cmd.OutOrStdout(), s, string(lang))
@@ -47,15 +46,12 @@ turns; the slowest calls. Several files are counted as one.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the figures as JSON")
-	c.register(cmd, onJournal)
+	c.register(cmd, onStats)
 	return cmd
 }
 
 func newJournalShowCommand() *cobra.Command {
 	var c config
-	var asHTML bool
-	var id string
 	cmd := &cobra.Command{
 		Use:   "show FILE|DIR...",
 		Short: "Show runs step by step, or as an HTML page",
@@ -73,13 +69,13 @@ what each agent cost; it fetches nothing and needs no script.`,
 			if err != nil {
 				return refuse("%v", err)
 			}
-			if id != "" {
-				runs = slices.DeleteFunc(runs, func(r *timeline.Run) bool { return r.ID != id })
+			if c.run != "" {
+				runs = slices.DeleteFunc(runs, func(r *timeline.Run) bool { return r.ID != c.run })
 				if len(runs) == 0 {
-					return &exitError{exitNotFound, "duediligence: the journal holds no run " + id + "; show without --run lists all"}
+					return &exitError{exitNotFound, "duediligence: the journal holds no run " + c.run + "; show without --run lists all"}
 				}
 			}
-			if !asHTML {
+			if !c.asHTML {
 				err = timeline.WriteText(cmd.OutOrStdout(), runs, string(lang))
 				if err == nil && len(runs) == 0 {
 					_, err = fmt.Fprintln(cmd.OutOrStdout(), text.Get(lang, text.TimelineEmpty))
@@ -102,8 +98,6 @@ what each agent cost; it fetches nothing and needs no script.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asHTML, "html", false, "print one HTML page")
-	cmd.Flags().StringVar(&id, "run", "", "only the run with this id")
-	c.register(cmd, onJournal)
+	c.register(cmd, onShow)
 	return cmd
 }

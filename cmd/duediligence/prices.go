@@ -102,7 +102,6 @@ const maxRefusedRow = 300
 
 func newPricesCommand() *cobra.Command {
 	var c config
-	var filter prices.Filter
 	cmd := &cobra.Command{
 		Use:     "prices [MODEL]",
 		Short:   "List the prices that --budget reckons with",
@@ -118,6 +117,7 @@ func newPricesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			filter := c.prices
 			if len(args) == 1 {
 				filter.Model = args[0]
 				if backend, bare := models.Billed(args[0]); bare != args[0] { // as --model names it
@@ -147,7 +147,6 @@ func newPricesCommand() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	cmd.Flags().StringVar(&filter.Backend, "backend", "", "only this seller: gemini, vertex_ai, openai, …")
 	c.register(cmd, onPrices)
 	return cmd
 }

@@ -21,7 +21,7 @@ import (
 const readSize = 64 << 10
 
 func newRedactCommand() *cobra.Command {
-	var f redactFilter
+	var c config
 	cmd := &cobra.Command{
 		Use:   "redact",
 		Short: "Mask e-mail addresses and IBANs in what is piped through",
@@ -37,25 +37,18 @@ input text.`,
   duediligence redact --findings < mail.txt`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.run(cmd.InOrStdin(), cmd.OutOrStdout())
+			return c.redact.run(cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringSliceVar(&f.types, "types", []string{"email", "iban"}, "built-in types to mask; empty for none")
-	flags.StringArrayVar(&f.patterns, "pattern", nil, "a further type, as NAME=regular expression; repeatable")
-	flags.StringVar(&f.strategy, "strategy", string(redact.Label), "label, mask, hmac, token (not reversible here) or block")
-	flags.StringVar(&f.keyFile, "key-file", "", "file with the secret of --strategy hmac, 16 bytes or more")
-	flags.StringVar(&f.lang, "lang", "en", "language of the labels, en or fr")
-	flags.BoolVar(&f.findings, "findings", false, "print where values stand, as JSON lines, instead of the text")
-	flags.BoolVar(&f.jsonl, "jsonl", false, "read and write JSON lines")
-	flags.IntVar(&f.chunk, "chunk", 0, "feed the scanner this many bytes at a time; 0 for as many as come")
-	cmd.MarkFlagsMutuallyExclusive("findings", "jsonl")
+	c.register(cmd, onRedact)
+	cmd.MarkFlagsMutuallyExclusive(c.name(&c.redact.findings), c.name(&c.redact.jsonl))
 	return cmd
 }
 
 // redactFilter is the command with its flags.
 type redactFilter struct {
-	types, patterns         []string
+	types                   list
+	patterns                []string
 	strategy, keyFile, lang string
 	findings, jsonl         bool
 	chunk                   int

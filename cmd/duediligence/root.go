@@ -174,7 +174,7 @@ func sorted(word string) string {
 // languageOf is the language of a command whose own flags are not at hand.
 func languageOf(cmd *cobra.Command) (text.Lang, error) {
 	var c config
-	if lang := c.flagOf(cmd, &c.options.Lang); lang != nil {
+	if lang := cmd.Flags().Lookup(c.name(&c.options.Lang)); lang != nil {
 		c.options.Lang = lang.Value.String()
 	}
 	return c.language()
