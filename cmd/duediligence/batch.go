@@ -103,23 +103,8 @@ func (j *job) batch(ctx context.Context, file string, stderr io.Writer) error {
 			p.line("%s", text.Get(j.lang, text.CmdBatchRow, r.Number, r.Query, rowText(j.lang, r, p.color)))
 		},
 	})
-	if ctx.Err() != nil && err != nil {
-		if !errors.Is(err, context.Canceled) { // the overview could not be written
-			return &exitError{exitInterrupted, err.Error()}
-		}
-		begun, finished := sum.Begun()
-		return &exitError{exitInterrupted, text.Get(j.lang, text.CmdBatchInterrupted, begun, finished, sum.NotBegun, j.out)}
-	}
-	var refused *batch.InputError
-	if errors.As(err, &refused) {
-		return refuse("batch: %s: %v", file, refused)
-	}
-	var folder *batch.FolderError
-	if errors.As(err, &folder) {
-		return refuse("batch: %v", folder)
-	}
 	if err != nil {
-		return failed(err)
+		return j.batchError(ctx, file, sum, err)
 	}
 	p.line("%s", text.Get(j.lang, text.CmdBatchSummary, sum.Done, sum.Partial, sum.Kept, sum.Repeated, sum.Failed, j.out))
 	if sum.Partial > 0 {
@@ -136,4 +121,22 @@ func (j *job) batch(ctx context.Context, file string, stderr io.Writer) error {
 		return &exitError{code: exitRating}
 	}
 	return nil
+}
+
+// batchError says why a batch of a file came to no end.
+func (j *job) batchError(ctx context.Context, file string, sum batch.Summary, err error) error {
+	if ctx.Err() != nil {
+		if !errors.Is(err, context.Canceled) { // the overview could not be written
+			return &exitError{exitInterrupted, err.Error()}
+		}
+		begun, finished := sum.Begun()
+		return &exitError{exitInterrupted, text.Get(j.lang, text.CmdBatchInterrupted, begun, finished, sum.NotBegun, j.out)}
+	}
+	if refused, ok := errors.AsType[*batch.InputError](err); ok {
+		return refuse("batch: %s: %v", file, refused)
+	}
+	if folder, ok := errors.AsType[*batch.FolderError](err); ok {
+		return refuse("batch: %v", folder)
+	}
+	return failed(err)
 }

@@ -82,7 +82,8 @@ func (c *config) query(args []string) (asked, error) {
 	case err != nil:
 		return asked{}, err
 	case len(args) > 1:
-		return asked{}, refuse("one supplier per run, got %d; put a name with spaces in quotes: duediligence %q", len(args), strings.Join(args, " "))
+		typed := strings.Join(args, " ")
+		return asked{}, refuse("one supplier per run, got %d; put a name with spaces in quotes: duediligence %q", len(args), typed)
 	case len(args) == 0 && c.siren == "":
 		return asked{}, refuse("which supplier? Example: duediligence \"Transports Kervalec\"\nTry: duediligence --help")
 	}

@@ -129,8 +129,10 @@ func (c *config) keptFlags() []flagRow {
 		{name: "as-of", on: onRuns, to: &c.asOf, kept: "as_of", help: "the day the facts are judged at, YYYY-MM-DD (default: today)"},
 		{name: "model-file", on: onRuns, to: &c.modelFile, kept: "model_file,omitempty", path: true,
 			help: "weights and bands of the risk model, in place of the built-in ones"},
-		{name: "max-calls", on: onRuns, to: &o.MaxCalls, otherwise: 25, kept: "max_calls", limit: true, help: "model calls allowed for the whole run"},
-		{name: "timeout", on: onRuns, to: &o.MaxTime, otherwise: 5 * time.Minute, kept: "timeout", limit: true, help: "time allowed for the whole run"},
+		{name: "max-calls", on: onRuns, to: &o.MaxCalls, otherwise: 25, kept: "max_calls", limit: true,
+			help: "model calls allowed for the whole run"},
+		{name: "timeout", on: onRuns, to: &o.MaxTime, otherwise: 5 * time.Minute, kept: "timeout", limit: true,
+			help: "time allowed for the whole run"},
 		{name: "budget", on: onRuns, to: &c.budget, kept: "budget,omitempty", limit: true,
 			help: "the most the run may spend on models, in USD, such as 0.10; it can't be exceeded"},
 		{name: "soft-budget", on: onRuns, to: &c.softBudget, kept: "soft_budget,omitempty", limit: true,
@@ -202,7 +204,8 @@ func (c *config) runFlags() []flagRow {
 		{name: "timeout", on: onResume, to: &o.MaxTime, help: "time allowed from now on (default: as before)"},
 		{name: "max-calls", on: onResume, to: &o.MaxCalls, help: "model calls allowed from now on (default: as before)"},
 		{name: "journal", on: onResume, to: &c.journal, help: "append the journal to this file (default: as before)"},
-		{name: "format", on: onResume, to: &c.format, otherwise: "md", values: formats[1:], help: "format of the report on stdout: md, json, html or csv"},
+		{name: "format", on: onResume, to: &c.format, otherwise: "md", values: formats[1:],
+			help: "format of the report on stdout: md, json, html or csv"},
 	}
 }
 

@@ -178,7 +178,8 @@ func TestKeptSettingsAreReadBack(t *testing.T) {
 	theirs := c.flags()
 	for i, f := range got.flags() {
 		if f.kept == "" {
-			require.Equal(t, slices.ContainsFunc(theirs, func(k flagRow) bool { return k.to == theirs[i].to && k.kept != "" }), !f.value().IsZero(), f.name)
+			elsewhere := slices.ContainsFunc(theirs, func(k flagRow) bool { return k.to == theirs[i].to && k.kept != "" })
+			require.Equal(t, elsewhere, !f.value().IsZero(), f.name)
 			continue
 		}
 		require.Equal(t, theirs[i].value().Interface(), f.value().Interface(), f.name)
@@ -210,8 +211,9 @@ func TestFrozenSettings(t *testing.T) {
 	for _, m := range regexp.MustCompile(`[{,]"(\w+)":`).FindAllSubmatch(data, -1) {
 		names = append(names, string(m[1]))
 	}
-	require.Equal(t, "model base_url model_timeout source source_urls name allow_private_hosts cache as_of model_file max_calls timeout budget "+
-		"soft_budget target_budget ledger ledger_login price_file lang since annual_purchases journal journal_max_bytes", strings.Join(names, " "))
+	require.Equal(t, "model base_url model_timeout source source_urls name allow_private_hosts cache as_of model_file max_calls timeout "+
+		"budget soft_budget target_budget ledger ledger_login price_file lang since annual_purchases journal journal_max_bytes",
+		strings.Join(names, " "))
 }
 
 // A resumed run is what it was, but for what is given now; no host is taken from a folder.

@@ -289,7 +289,9 @@ func (c *config) exit(o *pipeline.Outcome) error {
 }
 
 // resolve finds the one company that is meant, or says why no agent is started.
-func (c *config) resolve(ctx context.Context, client *sources.Client, query supplier.Query, lang text.Lang, std streams) (supplier.Subject, error) {
+func (c *config) resolve(
+	ctx context.Context, client *sources.Client, query supplier.Query, lang text.Lang, std streams,
+) (supplier.Subject, error) {
 	res := client.ResolveQuery(ctx, query)
 	if err := c.over(ctx, lang); err != nil {
 		return supplier.Subject{}, err

@@ -36,11 +36,13 @@ func newResumeCommand() *cobra.Command {
 	var c config
 	var given given
 	cmd := &cobra.Command{
-		Use:     "resume RUN",
-		Short:   "Go on with a run that was stopped",
-		Long:    resumeHelp,
-		Example: "  duediligence resume dossier/\n  duediligence resume dossier/ --budget +0.05\n  duediligence resume dossier/ --timeout 10m --max-calls 40",
-		Args:    cobra.ExactArgs(1),
+		Use:   "resume RUN",
+		Short: "Go on with a run that was stopped",
+		Long:  resumeHelp,
+		Example: `  duediligence resume dossier/
+  duediligence resume dossier/ --budget +0.05
+  duediligence resume dossier/ --timeout 10m --max-calls 40`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j, err := newJob(c)
 			if err != nil {

@@ -36,6 +36,15 @@ func TestPlaceFor(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	}
+	ended := func(subject supplier.Subject, status callbacks.Status) func(*testing.T, string) {
+		return func(t *testing.T, dir string) { t.Helper(); begin(t, dir, subject, day, status) }
+	}
+	broken := func(t *testing.T, dir string) {
+		t.Helper()
+		write(t, filepath.Join(dir, store.Folder, store.RunFile), "{")
+	}
+	notes := func(t *testing.T, dir string) { t.Helper(); write(t, filepath.Join(dir, "notes.txt"), "") }
+	gone := func(t *testing.T, dir string) { t.Helper(); require.NoError(t, os.Remove(dir)) }
 	for name, c := range map[string]struct {
 		there    func(t *testing.T, dir string)
 		o        dossiers.PlaceOptions
@@ -45,10 +54,10 @@ func TestPlaceFor(t *testing.T) {
 		taken    dossiers.Why
 	}{
 		"nothing":           {there: func(*testing.T, string) {}, at: "."},
-		"no folder":         {there: func(t *testing.T, dir string) { t.Helper(); require.NoError(t, os.Remove(dir)) }, at: "."},
-		"finished":          {there: func(t *testing.T, dir string) { t.Helper(); begin(t, dir, own, day, callbacks.StatusDone) }, at: "2026-11-15", beside: true},
-		"finished, fresh":   {there: func(t *testing.T, dir string) { t.Helper(); begin(t, dir, own, day, callbacks.StatusDone) }, o: fresh, at: "2026-11-15", beside: true},
-		"finished, replace": {there: func(t *testing.T, dir string) { t.Helper(); begin(t, dir, own, day, callbacks.StatusDone) }, o: replace, at: ".", replaces: true},
+		"no folder":         {there: gone, at: "."},
+		"finished":          {there: ended(own, callbacks.StatusDone), at: "2026-11-15", beside: true},
+		"finished, fresh":   {there: ended(own, callbacks.StatusDone), o: fresh, at: "2026-11-15", beside: true},
+		"finished, replace": {there: ended(own, callbacks.StatusDone), o: replace, at: ".", replaces: true},
 		"only beneath, replace": {
 			there: func(t *testing.T, dir string) {
 				t.Helper()
@@ -56,9 +65,9 @@ func TestPlaceFor(t *testing.T) {
 			},
 			o: replace, taken: dossiers.WhySeveral,
 		},
-		"unfinished":          {there: func(t *testing.T, dir string) { t.Helper(); begin(t, dir, own, day, callbacks.StatusFailed) }, taken: dossiers.WhyUnfinished},
-		"unfinished, replace": {there: func(t *testing.T, dir string) { t.Helper(); begin(t, dir, own, day, callbacks.StatusFailed) }, o: replace, taken: dossiers.WhyUnfinished},
-		"unfinished, fresh":   {there: func(t *testing.T, dir string) { t.Helper(); begin(t, dir, own, day, callbacks.StatusFailed) }, o: fresh, at: ".", replaces: true},
+		"unfinished":          {there: ended(own, callbacks.StatusFailed), taken: dossiers.WhyUnfinished},
+		"unfinished, replace": {there: ended(own, callbacks.StatusFailed), o: replace, taken: dossiers.WhyUnfinished},
+		"unfinished, fresh":   {there: ended(own, callbacks.StatusFailed), o: fresh, at: ".", replaces: true},
 		"under way, fresh": {
 			there: func(t *testing.T, dir string) {
 				t.Helper()
@@ -69,8 +78,8 @@ func TestPlaceFor(t *testing.T) {
 			},
 			o: fresh, taken: dossiers.WhyClosed,
 		},
-		"another supplier's, replace": {there: func(t *testing.T, dir string) { t.Helper(); begin(t, dir, other, day, callbacks.StatusDone) }, o: replace, taken: dossiers.WhyOther},
-		"other files":                 {there: func(t *testing.T, dir string) { t.Helper(); write(t, filepath.Join(dir, "notes.txt"), "") }, taken: dossiers.WhyForeign},
+		"another supplier's, replace": {there: ended(other, callbacks.StatusDone), o: replace, taken: dossiers.WhyOther},
+		"other files":                 {there: notes, taken: dossiers.WhyForeign},
 		"files beside a dossier": {
 			there: func(t *testing.T, dir string) {
 				t.Helper()
@@ -79,14 +88,8 @@ func TestPlaceFor(t *testing.T) {
 			},
 			at: "2026-11-15", beside: true,
 		},
-		"unreadable": {there: func(t *testing.T, dir string) {
-			t.Helper()
-			write(t, filepath.Join(dir, store.Folder, store.RunFile), "{")
-		}, taken: dossiers.WhyUnreadable},
-		"unreadable, replace": {there: func(t *testing.T, dir string) {
-			t.Helper()
-			write(t, filepath.Join(dir, store.Folder, store.RunFile), "{")
-		}, o: replace, at: ".", replaces: true},
+		"unreadable":          {there: broken, taken: dossiers.WhyUnreadable},
+		"unreadable, replace": {there: broken, o: replace, at: ".", replaces: true},
 		"unreadable beneath, replace": {
 			there: func(t *testing.T, dir string) {
 				t.Helper()
