@@ -43,7 +43,7 @@ type Setup struct {
 	// Spend is the money gate of every model; the zero value is none. It needs the guards
 	// on the agents, not on the runner.
 	Spend callbacks.Guard
-	// Telemetry tells OpenTelemetry what the chains do; nil tells nobody.
+	// Telemetry reports to OpenTelemetry what the chains do; nil means none.
 	Telemetry *telemetry.Telemetry
 	// RiskModel rates the facts; nil means the built-in model.
 	RiskModel *risk.Model
@@ -52,13 +52,13 @@ type Setup struct {
 	AnnualPurchases int64
 	// AsPlugin attaches the guards to the runner instead of to each agent.
 	AsPlugin bool
-	// Monitor lets the guards that refuse watch only: what they would have refused is told
-	// to the journal and the observer, and the step goes on. Landing is left out.
+	// Monitor lets the guards that refuse watch only: what they would have refused is
+	// reported to the journal and the observer, and the step goes on. Landing is left out.
 	Monitor bool
 	// Replay answers what was answered before, in a run that is resumed; the zero value is
-	// none. It stands first in every chain and needs the guards on the agents.
+	// none. It is first in every chain and needs the guards on the agents.
 	Replay callbacks.Guard
-	// Extra guards stand first in the chain of the named agent. For tests.
+	// Extra guards are first in the chain of the named agent. For tests.
 	Extra map[string][]callbacks.Guard
 	// Bare builds the agents in plain ADK, with the stash as an ordinary callback and no
 	// guard. For measuring what guards cost.
@@ -78,7 +78,7 @@ type Options struct {
 	Setup
 	// Sources answer the look-ups. Required.
 	Sources Sources
-	// Journal and Observe stand last in every chain. Their zero values are left out.
+	// Journal and Observe are last in every chain. Their zero values are left out.
 	Journal, Observe callbacks.Guard
 }
 

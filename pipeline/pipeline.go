@@ -57,8 +57,8 @@ type Options struct {
 	// AttemptOf names, in the journal, the run that every run of this pipeline is an attempt of;
 	// empty means that each is on its own.
 	AttemptOf string
-	// Observe is told of every step as it ends, by several goroutines, and under Monitor of
-	// what the guards would have refused. Nil means nobody.
+	// Observe is called with every step as it ends, by several goroutines, and under Monitor
+	// with what the guards would have refused. Nil means none.
 	Observe func(callbacks.Event)
 	// Streaming asks models for streams.
 	Streaming bool

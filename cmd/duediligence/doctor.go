@@ -67,11 +67,11 @@ func newDoctorCommand() *cobra.Command {
 	return cmd
 }
 
-// findings print one line for each check.
+// findings print one line for each check of a job.
 type findings struct {
-	w    io.Writer
-	lang text.Lang
-	bad  bool
+	*job
+	w   io.Writer
+	bad bool
 }
 
 func (d *findings) say(mark string, what, key text.Key, args ...any) {
@@ -94,16 +94,16 @@ func (j *job) doctor(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	d := &findings{w: w, lang: j.lang}
+	d := &findings{job: j, w: w}
 	fmt.Fprintf(w, "duediligence %s, %s\n", version(), platform())
-	served := j.checkModel(ctx, d)
-	if err := j.checkSources(ctx, d); err != nil {
+	served := d.checkModel(ctx)
+	if err := d.checkSources(ctx); err != nil {
 		return err
 	}
-	j.checkLedger(ctx, d)
-	checkDisk(d, j.out)
-	checkClock(d, served)
-	if err := j.checkPrices(d, limits.Hard > 0); err != nil {
+	d.checkLedger(ctx)
+	d.checkDisk(j.out)
+	d.checkClock(served)
+	if err := d.checkPrices(limits.Hard > 0); err != nil {
 		return err
 	}
 	if d.bad {
@@ -114,16 +114,16 @@ func (j *job) doctor(ctx context.Context, w io.Writer) error {
 
 // checkModel asks the model's server for its models and returns when it answered, by its
 // own clock.
-func (j *job) checkModel(ctx context.Context, d *findings) (served time.Time) {
-	if j.model.Name == models.Offline {
+func (d *findings) checkModel(ctx context.Context) (served time.Time) {
+	if d.model.Name == models.Offline {
 		d.ok(text.DoctorModel, text.DoctorOffline)
 		return served
 	}
-	if _, err := j.llm(ctx, j.lang); err != nil {
+	if _, err := d.llm(ctx, d.lang); err != nil {
 		d.fail(text.DoctorModel, text.DoctorNoModel, strings.TrimPrefix(message(err), "duediligence: --model: "))
 		return served
 	}
-	req, err := j.modelsRequest(ctx)
+	req, err := d.modelsRequest(ctx)
 	if err != nil {
 		d.fail(text.DoctorModel, text.DoctorNoModel, err)
 		return served
@@ -158,15 +158,15 @@ func isObject(body io.Reader) bool {
 	return json.NewDecoder(io.LimitReader(body, probeSize)).Decode(&list) == nil
 }
 
-func (j *job) modelsRequest(ctx context.Context) (*http.Request, error) {
+func (d *findings) modelsRequest(ctx context.Context) (*http.Request, error) {
 	base, path := models.GeminiURL, "/v1beta/models?pageSize=1"
-	openAI := models.SpeaksOpenAI(j.model.Name)
+	openAI := models.SpeaksOpenAI(d.model.Name)
 	if openAI {
 		path = "/models"
 	}
-	if j.model.BaseURL != "" {
+	if d.model.BaseURL != "" {
 		var err error
-		if base, err = models.ServerURL(j.model.BaseURL); err != nil {
+		if base, err = models.ServerURL(d.model.BaseURL); err != nil {
 			return nil, err
 		}
 	}
@@ -196,8 +196,8 @@ func knownCompany(m sources.Mode) string {
 	return "552081317"
 }
 
-func (j *job) checkSources(ctx context.Context, d *findings) error {
-	c, err := j.client()
+func (d *findings) checkSources(ctx context.Context) error {
+	c, err := d.client()
 	if err != nil {
 		return err
 	}
@@ -212,12 +212,12 @@ func (j *job) checkSources(ctx context.Context, d *findings) error {
 	return nil
 }
 
-func (j *job) checkLedger(ctx context.Context, d *findings) {
+func (d *findings) checkLedger(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	_, err := j.openLedger(ctx)
-	defer j.end()
-	kind, _, _ := strings.Cut(cmp.Or(j.ledger, "memory"), ":")
+	_, err := d.openLedger(ctx)
+	defer d.end()
+	kind, _, _ := strings.Cut(cmp.Or(d.ledger, "memory"), ":")
 	if err != nil {
 		d.fail(text.DoctorLedger, text.DoctorNoLedger, strings.TrimPrefix(message(err), "duediligence: "))
 		return
@@ -227,7 +227,7 @@ func (j *job) checkLedger(ctx context.Context, d *findings) {
 
 // checkDisk writes what a run would. A folder that is not there is not made: what it would
 // be made in is tried.
-func checkDisk(d *findings, dir string) {
+func (d *findings) checkDisk(dir string) {
 	there := nearest(dir)
 	if err := probe(there); err != nil {
 		d.fail(text.DoctorDisk, text.DoctorNoDisk, reason(err))
@@ -264,7 +264,7 @@ func probe(dir string) (err error) {
 	return file.Sync()
 }
 
-func checkClock(d *findings, served time.Time) {
+func (d *findings) checkClock(served time.Time) {
 	now := time.Now()
 	switch {
 	case served.IsZero():
@@ -276,19 +276,19 @@ func checkClock(d *findings, served time.Time) {
 	}
 }
 
-func (j *job) checkPrices(d *findings, needed bool) error {
-	table, err := j.readPrices()
+func (d *findings) checkPrices(needed bool) error {
+	table, err := d.readPrices()
 	if err != nil {
 		return err
 	}
 	if needed {
-		if err := j.priced(); err != nil {
+		if err := d.priced(); err != nil {
 			d.fail(text.DoctorPrices, text.DoctorNoPrice, strings.TrimPrefix(message(err), "duediligence: "))
 			return nil
 		}
 	}
 	if n := len(table.Refused()); n > 0 {
-		d.warn(text.DoctorPrices, text.DoctorNoPrice, unusable(d.lang, j.priceFile, n))
+		d.warn(text.DoctorPrices, text.DoctorNoPrice, unusable(d.lang, d.priceFile, n))
 	}
 	age := table.Age(time.Now())
 	days := int(age.Hours() / 24)
