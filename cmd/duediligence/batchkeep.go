@@ -24,7 +24,7 @@ func (j *job) batchKeep(ctx context.Context, client *sources.Client) (*batch.Kee
 	}
 	var shared ledger.Ledger
 	limits, err := j.limits()
-	if err == nil && limits.Hard > 0 && j.config.ledger != "" {
+	if err == nil && limits.Hard > 0 && j.ledger != "" {
 		shared, err = j.openLedger(ctx)
 	}
 	if err != nil {

@@ -113,8 +113,8 @@ func (j *job) goOnAs(kept config, given given) error {
 // only the login that is not kept.
 func (j *job) restoreLedger(kept config, given given) error {
 	var named *string
-	if given.has(&j.config, &j.config.ledger) {
-		named = &j.config.ledger
+	if given.has(&j.config, &j.ledger) {
+		named = &j.ledger
 	}
 	place := keptrun.LedgerPlace{Address: kept.ledger, Login: kept.ledgerLogin}
 	address, err := place.Restore(named, os.Getenv(ledgerVariable), kept.budget != "")
@@ -124,7 +124,7 @@ func (j *job) restoreLedger(kept config, given given) error {
 	case errors.Is(err, keptrun.ErrNoLogin):
 		return refuseIn(j.lang, text.ResumeLogin, kept.ledger, ledgerVariable)
 	case errors.Is(err, keptrun.ErrNoHost):
-		return refuseIn(j.lang, text.ResumeHost, kept.ledger, j.named(&j.config.ledger)+" "+quotedAddress(kept.ledger))
+		return refuseIn(j.lang, text.ResumeHost, kept.ledger, j.named(&j.ledger)+" "+quotedAddress(kept.ledger))
 	}
 	j.ledger = address
 	return err

@@ -91,7 +91,7 @@ func (j *job) goOnAfter(o *pipeline.Outcome) string {
 	if d := o.Denied; d != nil && errors.Is(d, ledger.ErrBudgetExceeded) {
 		// The calls after the refused one carry more, and need more: room for one twice as dear.
 		raise := keptrun.RaiseFor(j.hard, d.Missing()+d.Need)
-		return again + " " + j.named(&j.config.raise) + " +" + strings.TrimPrefix(raise.String(), "$")
+		return again + " " + j.named(&j.raise) + " +" + strings.TrimPrefix(raise.String(), "$")
 	}
 	switch o.Result.Status {
 	case callbacks.StatusCallsExhausted:
