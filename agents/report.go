@@ -59,6 +59,7 @@ func keepDraft() callbacks.Guard {
 			}
 			return nil, nil
 		},
+		Info: func() callbacks.Info { return callbacks.Info{OnlyJudges: true} },
 	}
 }
 

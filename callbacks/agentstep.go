@@ -84,6 +84,9 @@ func runAgentHooks[F ~func(agent.Context) (*genai.Content, error)](
 			continue
 		}
 		content, err := safely(func() (*genai.Content, error) { return h.f(ctx) })
+		if err == nil && content != nil {
+			content, err = a.lastPass(ctx, content)
+		}
 		if err != nil {
 			return a.refuse(ctx, runOrNil(ctx), h.guard, err), true
 		}
@@ -110,13 +113,17 @@ func (a agentHooks) refuse(ctx agent.Context, run *Run, guard string, err error)
 			ev.Stop = run.stop(ev.Agent, guard, r)
 		}
 	})
-	rendered := text.Get(lang, text.GuardPrefix) + r.Text
+	content := genai.NewContentFromText(text.Get(lang, text.GuardPrefix)+r.Text, genai.RoleModel)
+	content, err = a.lastPass(ctx, content)
+	if err != nil || content == nil || len(content.Parts) == 0 {
+		content = genai.NewContentFromText(text.Get(lang, text.GuardPrefix)+text.Get(lang, text.GuardFailed), genai.RoleModel)
+	}
 	if run != nil {
 		// ADK gives this content no metadata: an agent used as a tool is known to have
 		// refused by its words.
-		run.rememberRefusal(rendered, r.By(guard))
+		run.rememberRefusal(content.Parts[0].Text, r.By(guard))
 	}
-	return genai.NewContentFromText(rendered, genai.RoleModel)
+	return content
 }
 
 func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {

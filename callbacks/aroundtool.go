@@ -40,7 +40,7 @@ type ToolCall func(ctx agent.Context, args map[string]any) (map[string]any, erro
 // AroundTool returns a tool that calls f in t's place, for [Guard].WrapTool and for any tool
 // on an agent. next calls t: f may call it once, never, or again. It has t's name, its
 // declaration and its kind, registers itself in requests where t registers itself, and
-// answers later where t does; t's other methods are hidden. A tool that ADK does not run in
+// answers later where t does; t's other methods are hidden, and its method Unwrap returns t. A tool that ADK does not run in
 // this process, one of the provider's, comes back as it is.
 //
 // A streaming tool's chunks are handed on as one, after f: what f refuses or changes has
@@ -137,6 +137,9 @@ func aroundOf(t tool.Tool) *aroundTool {
 }
 
 func (a *aroundTool) around() *aroundTool { return a }
+
+// Unwrap returns the tool inside, for what asks a tool about itself.
+func (a *aroundTool) Unwrap() tool.Tool { return a.Tool }
 
 // Declaration forwards to the tool.
 func (a *aroundTool) Declaration() *genai.FunctionDeclaration {

@@ -70,7 +70,7 @@ func toolStepOf(ctx agent.Context, hook inspect.Hook, t tool.Tool, args map[stri
 // nothing but tool hooks can be limited so; any other comes back with an error.
 func ForTools(guard Guard, names ...string) Guard {
 	for _, h := range guard.Hooks() {
-		if infoOf(h).part != ofTool {
+		if part := infoOf(h).part; part != ofTool && part != ofGate {
 			guard.Err = errors.Join(guard.Err, fmt.Errorf("%w: ForTools takes tool hooks only, the guard has %s", errCombinator, h))
 		}
 	}

@@ -41,6 +41,16 @@
 //  8. Chunks of a stream keep their Partial flag, usage is read once from the final
 //     response, a nil result with a nil error stays nil, and ADK's confirmation
 //     errors pass untouched.
+//  9. No answer steps around the gate. Directly before each effect, an attempt of a
+//     model or a run of a tool, inside all wrappers and after every wait, the Gate of
+//     each guard is asked with what was decided, guards that judge arguments look
+//     again where anything may have changed them, and the Run's stop is looked at.
+//  10. No answer steps around the last pass. What was decided, by whichever hook, goes
+//     through the after hooks of the guards with a LastPass before it is stored,
+//     streamed, reported or handed on.
+//  11. A stopped Run refuses every effect that has not begun, ends what waits and cancels
+//     the contexts of what is in flight. A stop that is [Refusal.Graceful], as those of
+//     budgets are, lets the steps that have begun finish.
 //
 // # What a hook's answer becomes
 //
@@ -80,6 +90,8 @@
 //	on_user_message, before_run, after_run,
 //	on_event                                  refused if needed  yes
 //	wrap_tool                                 yes              yes
+//	gate of tools                             yes              yes
+//	gate of models                            each attempt     once a step, after before_model
 //	wrap_model                                yes              refused if needed
 //	wrap_agent                                NewAgent only    refused if needed
 //	observe                                   yes              yes

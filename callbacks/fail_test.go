@@ -165,7 +165,7 @@ func TestLandedIsToldAndIsTheRunsStatus(t *testing.T) {
 func TestAWrappersRefusalNamesItsGuard(t *testing.T) {
 	rec := &callbackstest.Recorder{}
 	chain := callbacks.New(callbacks.Guard{Name: "w", WrapTool: func(tl tool.Tool) tool.Tool {
-		return refusingTool{tl.(*callbackstest.FakeTool)}
+		return refusingTool{tl.(interface{ Unwrap() tool.Tool }).Unwrap().(*callbackstest.FakeTool)}
 	}}, rec.Guard())
 	m := callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("ok"))
 	seq, err := sequentialagent.New(sequentialagent.Config{AgentConfig: agent.Config{Name: "root", SubAgents: []agent.Agent{
@@ -175,7 +175,7 @@ func TestAWrappersRefusalNamesItsGuard(t *testing.T) {
 	require.NoError(t, play(t, seq, agent.StreamingModeNone).err)
 	ev := rec.Events(callbacks.StepTool)[0]
 	require.Equal(t, "w", ev.Guard)
-	require.True(t, ev.Called, "the wrapper stands inside the hooks")
+	require.False(t, ev.Called, "the wrapper refused before the tool")
 	require.ErrorIs(t, callbacks.Fail("c", "t").By("g"), callbacks.ErrFailed)
 }
 

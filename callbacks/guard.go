@@ -47,6 +47,21 @@ type Guard struct {
 	AfterTool   llmagent.AfterToolCallback
 	OnToolError llmagent.OnToolErrorCallback
 
+	// Gate is asked directly before each effect: each attempt of a model and each run of a
+	// tool, inside all wrappers, after every wait, with what was decided. An error refuses the
+	// effect, as one of BeforeModel or BeforeTool does. No answer of another hook steps around
+	// it: where there is an effect, the gate was asked. s.Hook is [inspect.WrapModel] or
+	// [inspect.WrapTool]. ctx is that of the effect; for a tool it is an agent.Context.
+	// As a plugin, which sees no attempts, the model's gate follows the before_model hooks.
+	Gate func(ctx context.Context, s Step) error
+
+	// LastPass says that AfterModel and AfterTool have the last look at what was decided,
+	// before it is stored, streamed or handed on: where another guard answered before they
+	// ran, may have changed the value after them, or refused, they run on the decided value,
+	// as they do on what agent hooks answer. They may change the copy they are handed or
+	// refuse. They may run twice on one value.
+	LastPass bool
+
 	// WrapModel returns a model that stands around next. Every further model a
 	// guard brings itself, a fallback say, must be passed through inner first, so
 	// that its calls meet the guards that stand inside this one. It runs only
@@ -102,13 +117,13 @@ type Info struct {
 	// After lists names of guards that must stand earlier in the chain where both
 	// are present.
 	After []string
-	// Rechecks says that BeforeTool must look again when callbacks of the user's
-	// own configuration changed the arguments after it.
+	// Rechecks says that BeforeTool judges the arguments a tool runs with: it looks again
+	// where a hook or a wrapper may have changed them since.
 	Rechecks bool
-	// Refusals says that AfterTool is also shown what a model is told of a refused call,
-	// {"error": text}, whichever guard refused: it may change the text, the call stays
-	// refused. False shows it results only.
-	Refusals bool
+	// OnlyJudges says that the hooks and wrappers of the guard let pass or refuse, and change
+	// neither arguments nor results nor responses: what judged or masked those before need
+	// not look again. False is always right.
+	OnlyJudges bool
 	// Only are the tools that stay callable where the guard refuses every other one.
 	// Nil means that it refuses none for its name.
 	Only []string

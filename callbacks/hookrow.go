@@ -53,6 +53,12 @@ func otherHook[F any](p *places, hook inspect.Hook, part part, missing string, g
 	return &row[F]{hookInfo: hookInfo{hook, part, missing}, places: p, guard: guard, sorted: sorted}
 }
 
+func limitedHook[F any](
+	p *places, hook inspect.Hook, part part, guard *F, sorted *[]named[F], limit func(F, func(Step) bool) F,
+) hookRow {
+	return &row[F]{hookInfo: hookInfo{hook, part, ""}, places: p, guard: guard, sorted: sorted, limit: limit}
+}
+
 // A row is a hook of type F. What it has no place for is nil.
 type row[F any] struct {
 	hookInfo
@@ -117,14 +123,7 @@ func sortHooks(guards []Guard) hooks {
 		for _, r := range table {
 			r.sort()
 		}
-		if g := &p.guard; !g.monitored {
-			if g.BeforeTool != nil && g.info().Rechecks {
-				p.sorted.recheck = append(p.sorted.recheck, named[beforeTool]{guard: g.Name, f: g.BeforeTool})
-			}
-			if g.AfterTool != nil && g.info().Refusals {
-				p.sorted.refusedTool = append(p.sorted.refusedTool, named[afterTool]{guard: g.Name, f: g.AfterTool})
-			}
-		}
+		p.sorted.order(p.guard)
 	}
 	return p.sorted
 }

@@ -43,8 +43,12 @@ type hooks struct {
 	beforeTool       []named[beforeTool]
 	afterTool        []named[afterTool]
 	onToolError      []named[onToolError]
+	gate             []named[func(context.Context, Step) error]
 	recheck          []named[beforeTool]
-	refusedTool      []named[afterTool] // AfterTool of guards whose Info has Refusals
+	lastModel        []lastHook[afterModel]
+	lastTool         []lastHook[afterTool]
+	argsLate         bool // a hook may change the arguments after those of recheck
+	argsWrapped      bool // a wrapper may
 	wrapModel        []named[func(model.LLM, func(model.LLM) model.LLM) model.LLM]
 	wrapTool         []toolWrapper
 	wrapAgent        []named[func(agent.Agent) agent.Agent]
@@ -67,11 +71,12 @@ const (
 	ofAgent
 	ofModel
 	ofTool
+	ofGate
 	ofWrapping
 	ofObserving
 )
 
-func (p part) ofStep() bool { return p == ofAgent || p == ofModel || p == ofTool }
+func (p part) ofStep() bool { return p == ofAgent || p == ofModel || p == ofTool || p == ofGate }
 
 // places are where a hook has a field of its own, each empty where it is not asked for: on a
 // guard, in the chain, on an agent and on a plugin. What ADK calls there runs the chain's.
@@ -112,6 +117,7 @@ func (p *places) table() []hookRow {
 			&a.AfterToolCallbacks, &pl.AfterToolCallback, p.toolHooks.after, onlyAfterTool),
 		stepHook(p, inspect.OnToolError, ofTool, &g.OnToolError, &h.onToolError,
 			&a.OnToolErrorCallbacks, &pl.OnToolErrorCallback, p.toolHooks.onError, onlyOnToolError),
+		limitedHook(p, inspect.Gate, ofGate, &g.Gate, &h.gate, onlyGate),
 		otherHook(p, inspect.WrapModel, ofWrapping, formPlugin, &g.WrapModel, &h.wrapModel),
 		otherHook(p, inspect.WrapTool, ofWrapping, "", &g.WrapTool, &h.wrapTool),
 		otherHook(p, inspect.WrapAgent, ofWrapping, formPlugin, &g.WrapAgent, &h.wrapAgent),
@@ -182,5 +188,14 @@ func onlyOnToolError(f onToolError, pred func(Step) bool) onToolError {
 			return nil, nil
 		}
 		return f(ctx, t, args, err)
+	}
+}
+
+func onlyGate(f func(context.Context, Step) error, pred func(Step) bool) func(context.Context, Step) error {
+	return func(ctx context.Context, s Step) error {
+		if !pred(s) {
+			return nil
+		}
+		return f(ctx, s)
 	}
 }

@@ -53,7 +53,9 @@ func TestARowIsThatOfItsField(t *testing.T) {
 		require.Len(t, g.Hooks(), 1, f.Name)
 		sorted := reflect.ValueOf(sortHooks([]Guard{g}))
 		for s := range fields(sorted.Type()) {
-			require.Equal(t, strings.EqualFold(s.Name, f.Name), sorted.FieldByIndex(s.Index).Len() == 1, "%s in %s", f.Name, s.Name)
+			if s.Type.Kind() == reflect.Slice {
+				require.Equal(t, strings.EqualFold(s.Name, f.Name), sorted.FieldByIndex(s.Index).Len() == 1, "%s in %s", f.Name, s.Name)
+			}
 		}
 		require.Empty(t, g.without(infoOf(g.Hooks()[0]).part).Hooks(), f.Name)
 	}

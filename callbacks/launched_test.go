@@ -72,11 +72,11 @@ func (s *sightings) guard() callbacks.Guard {
 			})
 		},
 		WrapTool: func(t tool.Tool) tool.Tool {
-			return callbackstest.ToolFunc(t.Name(), func(ctx agent.Context, args map[string]any) (map[string]any, error) {
+			return callbacks.AroundTool(t, func(ctx agent.Context, args map[string]any, next callbacks.ToolCall) (map[string]any, error) {
 				inner, cancel := context.WithCancel(ctx)
 				defer cancel()
 				s.at(inner, "wrap_tool")
-				return t.(*callbackstest.FakeTool).Run(ctx, args)
+				return next(ctx, args)
 			})
 		},
 		WrapAgent: func(a agent.Agent) agent.Agent { return lookingAgent{a, s} },

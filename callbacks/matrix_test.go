@@ -234,7 +234,7 @@ func TestAWrapperThatGivesNoToolRefuses(t *testing.T) {
 	for name, wrap := range map[string]func(tool.Tool) tool.Tool{
 		"nothing": func(tool.Tool) tool.Tool { return nil },
 		"another kind": func(tl tool.Tool) tool.Tool {
-			if _, stream := tl.(*callbackstest.FakeStreamingTool); stream {
+			if _, stream := tl.(interface{ Unwrap() tool.Tool }).Unwrap().(*callbackstest.FakeStreamingTool); stream {
 				return callbackstest.Tool(tl.Name())
 			}
 			return callbackstest.StreamingTool(tl.Name())

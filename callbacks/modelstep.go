@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gardefou/gardefou/callbacks/answer"
+	"github.com/gardefou/gardefou/callbacks/inspect"
 
 	"github.com/gardefou/gardefou/callbacks/codes"
 
@@ -32,10 +33,14 @@ type modelStep struct {
 	refusal *Refusal
 	// theirs says that another chain on the same agent refused in this step, so its answer
 	// is none of a model that hooks could work on.
-	theirs   bool
-	attempts atomic.Int32
-	told     atomic.Bool
-	inner    atomic.Int64 // a time.Duration
+	theirs bool
+	fx     effects
+	// seen is how many after_model hooks have seen the response as it is.
+	seen int
+	// gated says that a plugin's gate was asked for the attempt that comes next.
+	gated atomic.Bool
+	told  atomic.Bool
+	inner atomic.Int64 // a time.Duration
 }
 
 // modelStepID finds the step again at its agent's place: before_model, the model and
@@ -78,25 +83,44 @@ func (s *modelStep) before(ctx agent.Context, req *model.LLMRequest) *model.LLMR
 	}
 	if s.run != nil {
 		if st := s.run.stopped.Load(); st != nil {
-			return s.finish(ctx, s.refuse(st.guard, st.refusal, nil))
+			return s.finish(ctx, s.lastPass(ctx, s.refuse(st.guard, st.refusal, nil)))
 		}
 	}
+	live, end := s.enliven(ctx)
+	defer end()
 	for _, h := range s.c.h.beforeModel {
 		if h.monitored {
 			resp, err := callBeforeModel(h.f, monitored(ctx), throwAway(req))
 			note(s.c, ctx, s.ev, h.guard, resp != nil, err)
 			continue
 		}
-		resp, err := callBeforeModel(h.f, ctx, req)
+		resp, err := callBeforeModel(h.f, live, req)
 		switch {
 		case err != nil:
-			return s.finish(ctx, s.refuse(h.guard, nil, err))
+			return s.finish(ctx, s.lastPass(ctx, s.refuse(h.guard, nil, err)))
 		case resp != nil:
 			s.replaced(h.guard, resp)
-			return s.finish(ctx, CopyResponse(resp))
+			return s.finish(ctx, s.lastPass(ctx, CopyResponse(resp)))
 		}
 	}
+	if s.plugin {
+		if err := s.gate(plainContext(ctx), inspect.BeforeModel); err != nil {
+			return s.finish(ctx, s.lastPass(ctx, s.refuse("", nil, err)))
+		}
+		s.fx.end(s.run) // a plugin does not see when the call ends
+		s.fx.begun.Store(0)
+		s.gated.Store(true)
+	}
 	return nil
+}
+
+// enliven gives the hooks before the model a context that a stop cancels.
+func (s *modelStep) enliven(ctx agent.Context) (live agent.Context, end func()) {
+	if ctx == nil || len(s.c.h.beforeModel) == 0 {
+		return ctx, func() {}
+	}
+	inner, end := s.fx.live(ctx, s.run)
+	return &liveContext{ctx, inner, nil}, end
 }
 
 // replaced puts into the event that a hook answered. The hook of a chain inside this one,
@@ -121,14 +145,14 @@ func callBeforeModel(f beforeModel, ctx agent.Context, req *model.LLMRequest) (*
 func (s *modelStep) after(ctx agent.Context, resp *model.LLMResponse) *model.LLMResponse {
 	if s.plugin {
 		// A plugin sees no attempt, but without one there is no response.
-		s.attempts.CompareAndSwap(0, 1)
+		s.fx.begun.CompareAndSwap(0, 1)
 	}
 	if resp.ModelVersion != "" {
 		// ADK drops it from the response it puts together from a stream.
 		s.ev.ServedModel = resp.ModelVersion
 	}
 	partial := resp.Partial
-	out := s.runAfter(ctx, resp)
+	out := s.lastPass(ctx, s.runAfter(ctx, resp))
 	out.Partial = partial
 	if partial {
 		return out
@@ -155,13 +179,14 @@ func (s *modelStep) judge(resp *model.LLMResponse) {
 }
 
 func (s *modelStep) runAfter(ctx agent.Context, resp *model.LLMResponse) *model.LLMResponse {
+	s.seen = 0
 	switch {
 	case s.refusal != nil:
 		return refusalResponse(langOf(s.run), s.ev.Guard, s.refusal)
 	case s.theirs:
 		return resp
 	}
-	for _, h := range s.c.h.afterModel {
+	for i, h := range s.c.h.afterModel {
 		if h.monitored {
 			got, err := callAfterModel(h.f, monitored(ctx), deepCopy(resp))
 			note(s.c, ctx, s.ev, h.guard, got != nil, err)
@@ -171,14 +196,15 @@ func (s *modelStep) runAfter(ctx agent.Context, resp *model.LLMResponse) *model.
 		switch {
 		case err != nil:
 			return s.refuse(h.guard, nil, err)
+		case got == resp:
+			s.seen = i + 1
+			return resp
 		case got != nil:
-			if got != resp {
-				s.replaced(h.guard, got)
-				got = CopyResponse(got)
-			}
-			return got
+			s.replaced(h.guard, got)
+			return CopyResponse(got)
 		}
 	}
+	s.seen = len(s.c.h.afterModel)
 	return resp
 }
 
@@ -190,14 +216,14 @@ func callAfterModel(f afterModel, ctx agent.Context, resp *model.LLMResponse) (*
 // leaves the error to ADK, which ends the agent with it.
 func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error) *model.LLMResponse {
 	if s.plugin {
-		s.attempts.CompareAndSwap(0, 1)
+		s.fx.begun.CompareAndSwap(0, 1)
 	}
 	if r := s.c.raisedByAnother(cause); r != nil {
 		return s.leave(ctx, req, cause, r)
 	}
 	var r *Refusal
 	if errors.As(cause, &r) {
-		return s.finish(ctx, s.refuse(s.ev.Guard, r, nil))
+		return s.finish(ctx, s.lastPass(ctx, s.refuse(s.ev.Guard, r, nil)))
 	}
 	s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, codes.ModelFailed, cause
 	if isPanic(cause) {
@@ -207,10 +233,10 @@ func (s *modelStep) failed(ctx agent.Context, req *model.LLMRequest, cause error
 		resp, err := callOnModelError(h.f, ctx, req, cause)
 		switch {
 		case decides(err, cause):
-			return s.finish(ctx, s.refuse(h.guard, nil, err))
+			return s.finish(ctx, s.lastPass(ctx, s.refuse(h.guard, nil, err)))
 		case resp != nil:
 			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
-			return s.finish(ctx, CopyResponse(resp))
+			return s.finish(ctx, s.lastPass(ctx, CopyResponse(resp)))
 		}
 	}
 	if s.run != nil {
@@ -233,7 +259,7 @@ func (s *modelStep) leave(ctx agent.Context, req *model.LLMRequest, cause error,
 		}
 		resp, err := callOnModelError(h.f, ctx, req, cause)
 		if decides(err, cause) {
-			return s.finish(ctx, s.refuse(h.guard, nil, err))
+			return s.finish(ctx, s.lastPass(ctx, s.refuse(h.guard, nil, err)))
 		}
 		if resp != nil {
 			answer = resp
@@ -255,13 +281,16 @@ func (s *modelStep) refuse(guard string, r *Refusal, err error) *model.LLMRespon
 	lang := langOf(s.run)
 	var failed *FailedError
 	switch {
+	case s.fx.wokenBy(s.run) != nil && !(r != nil && r.scope == scopeRun):
+		st := s.run.stopped.Load()
+		guard, r, err = st.guard, st.refusal, nil
 	case r != nil:
 	case errors.As(err, &failed):
 		r = failed.Refusal // of a chain inside this one
 	default:
 		r = refusalOf(lang, err)
 	}
-	s.refusal = r
+	s.refusal, s.seen = r, 0
 	guard = s.blame(guard, r)
 	if isPanic(err) {
 		s.ev.Outcome = OutcomePanicked
@@ -270,15 +299,11 @@ func (s *modelStep) refuse(guard string, r *Refusal, err error) *model.LLMRespon
 		s.run.cutShort(s.ev.Place(), guard, r)
 	}
 	if s.run != nil && s.ev.Outcome == OutcomeRefused {
-		if r.scope == scopeRun || s.attempts.Load() == 0 && s.run.refusedAgain(s.ev.Place()) {
+		if r.scope == scopeRun || s.fx.begun.Load() == 0 && s.run.refusedAgain(s.ev.Place()) {
 			s.ev.Stop = s.run.stop(s.ev.Agent, guard, r)
 		}
 	}
-	resp := refusalResponse(lang, guard, r)
-	if s.run != nil {
-		s.run.rememberRefusal(resp.Content.Parts[0].Text, r.By(guard))
-	}
-	return resp
+	return refusalResponse(lang, guard, r)
 }
 
 // blame puts a refusal into the event and returns the guard that refused.
@@ -295,6 +320,10 @@ func (s *modelStep) blame(guard string, r *Refusal) string {
 
 // finish is called with the response that ends the step.
 func (s *modelStep) finish(ctx agent.Context, resp *model.LLMResponse) *model.LLMResponse {
+	if s.refusal != nil && s.run != nil && IsRefusal(resp) && resp.Content != nil && len(resp.Content.Parts) > 0 {
+		// An agent used as a tool is known by its words to have refused.
+		s.run.rememberRefusal(resp.Content.Parts[0].Text, s.refusal.By(s.ev.Guard))
+	}
 	s.ev.Response = resp.Content
 	s.tell(ctx)
 	s.run.stepOver(s, s.failure() == nil && makesEvent(resp))
@@ -305,7 +334,7 @@ func (s *modelStep) tell(ctx agent.Context) {
 	if !s.told.CompareAndSwap(false, true) {
 		return
 	}
-	s.ev.Attempt = int(s.attempts.Load())
+	s.ev.Attempt = int(s.fx.begun.Load())
 	if s.run != nil && (s.ev.Outcome == OutcomeAllowed || s.ev.Outcome == OutcomeReplaced) {
 		s.run.wentOn(s.ev.Place())
 	}

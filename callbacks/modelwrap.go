@@ -39,7 +39,7 @@ func (c *Chain) wrapModel(base model.LLM) (model.LLM, error) {
 // layer wraps m with the guards from the first on; the first is the outermost.
 func (c *Chain) layer(first int, m model.LLM) (model.LLM, error) {
 	var err error
-	m = counted(m)
+	m = c.gateModel(m)
 	for i := len(c.h.wrapModel) - 1; i >= first && err == nil; i-- {
 		m, err = c.wrapOnce(i, m)
 	}
@@ -78,6 +78,12 @@ func (g *guardedModel) GenerateContent(ctx context.Context, req *model.LLMReques
 		ctx = step.run.Context(context.WithValue(ctx, stepKey{}, step))
 	}
 	return func(yield func(*model.LLMResponse, error) bool) {
+		ctx := ctx
+		if step != nil {
+			live, end := step.fx.live(ctx, step.run)
+			defer end()
+			ctx = live
+		}
 		pump(yield, func(give func(*model.LLMResponse, error) bool) {
 			g.hand(ctx, g.LLM.GenerateContent(ctx, req, stream), step, give)
 		})
@@ -93,7 +99,7 @@ func (g *guardedModel) hand(ctx context.Context, answers iter.Seq2[*model.LLMRes
 		}
 		if err != nil {
 			// ADK would go on ranging after an error it recovered from.
-			give(nil, g.c.raise(err))
+			give(nil, g.c.raise(step.whyWoken(err)))
 			return
 		}
 		final = final || !resp.Partial
@@ -166,28 +172,20 @@ func (s *modelStep) abandon(ctx context.Context) {
 	if len(s.c.h.observe) == 0 {
 		return
 	}
-	s.ev.Outcome, s.ev.Attempt = OutcomeAbandoned, int(s.attempts.Load())
+	s.ev.Outcome, s.ev.Attempt = OutcomeAbandoned, int(s.fx.begun.Load())
 	s.c.observe(ctx, &s.ev)
 }
 
-// counted stands innermost: it sees every attempt the guards' wrappers make, and what the
-// model itself answered.
-func counted(m model.LLM) model.LLM {
-	return AroundModel(m, func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-		s, ok := ctx.Value(stepKey{}).(*modelStep)
-		if ok {
-			s.attempts.Add(1)
-		}
-		answers := m.GenerateContent(ctx, req, stream)
-		switch {
-		case stream:
-			return repaired(ctx, answers)
-		case ok && len(s.c.h.observe) > 0:
-			return s.timed(answers)
-		default:
-			return answers
-		}
-	})
+// observed are the answers of one attempt, as the model itself gave them.
+func (s *modelStep) observed(ctx context.Context, answers iter.Seq2[*model.LLMResponse, error], stream bool) iter.Seq2[*model.LLMResponse, error] {
+	switch {
+	case stream:
+		return repaired(ctx, answers)
+	case len(s.c.h.observe) > 0:
+		return s.timed(answers)
+	default:
+		return answers
+	}
 }
 
 // repaired gives the calls of a stream their ids, and a code that an aggregator lost.

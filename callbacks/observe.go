@@ -17,17 +17,20 @@ func (c *Chain) observe(ctx context.Context, ev *Event) {
 
 // note tells what a monitored guard would have done in the step that ev is about. It is
 // never an event of Observe: the step is not over.
-func note(c *Chain, ctx agent.Context, ev Event, guard string, replaced bool, err error) {
+func note(c *Chain, ctx context.Context, ev Event, guard string, replaced bool, err error) {
 	if !replaced && err == nil {
 		return
 	}
 	ev.Outcome, ev.Guard = OutcomeWouldRefuse, guard
 	if err != nil {
-		r := refusalOf(langOf(runOrNil(ctx)), err)
+		r := refusalOf(langOf(RunOf(ctx)), err)
 		ev.Code, ev.Reason, ev.Err = r.Code, r.reason(), r.Unwrap()
 	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	for _, h := range c.h.observeMonitored {
-		quietly(func() { h.f(plainContext(ctx), ev) })
+		quietly(func() { h.f(ctx, ev) })
 	}
 }
 

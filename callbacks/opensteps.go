@@ -64,6 +64,22 @@ func (r *Run) stepOver(step any, eventToCome bool) {
 	r.open[step] = o
 }
 
+// openEffects are those of the steps that are open.
+func (r *Run) openEffects() []*effects {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*effects, 0, len(r.open))
+	for step := range r.open {
+		switch s := step.(type) {
+		case *modelStep:
+			all = append(all, &s.fx)
+		case *toolStep:
+			all = append(all, &s.fx)
+		}
+	}
+	return all
+}
+
 // closeSteps says that an agent begins or ends: no step of it is open.
 func (r *Run) closeSteps(p Place) {
 	if r == nil {

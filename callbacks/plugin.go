@@ -177,7 +177,7 @@ func (r runHooks) afterRun(ctx agent.InvocationContext) {
 func (r runHooks) flush(ctx agent.InvocationContext, run *Run) {
 	for _, s := range run.modelSteps(ctx.InvocationID()) {
 		if s.plugin && s.c == r.c {
-			s.attempts.CompareAndSwap(0, 1)
+			s.fx.begun.CompareAndSwap(0, 1)
 			s.abandon(ctx)
 		}
 	}

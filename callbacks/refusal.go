@@ -38,6 +38,8 @@ type Refusal struct {
 	cause  error
 	guard  string
 	status Status // "" is the one that follows from Code
+	// graceful says that a stop lets finish what is in flight.
+	graceful bool
 }
 
 // scope is how far a refusal reaches.
@@ -63,8 +65,8 @@ func End(code codes.Code, text string) *Refusal {
 	return &Refusal{scope: scopeAgent, Code: code, Text: text}
 }
 
-// Stop refuses this call and stops the Run: every later step of it is refused
-// with the same reason.
+// Stop refuses this call and stops the Run, as [Run.Stop] does: every later step of it is
+// refused with the same reason.
 func Stop(code codes.Code, text string) *Refusal {
 	return &Refusal{scope: scopeRun, Code: code, Text: text}
 }
@@ -112,6 +114,15 @@ func (r *Refusal) WithDetail(detail string) *Refusal {
 func (r *Refusal) WithStatus(s Status) *Refusal {
 	c := *r
 	c.status = s
+	return &c
+}
+
+// Graceful returns a copy that, where it stops a Run, lets the steps finish that have begun:
+// those that a budget let pass before, say. A further attempt of theirs, a fallback or a
+// retry, is refused, and no step begins.
+func (r *Refusal) Graceful() *Refusal {
+	c := *r
+	c.graceful = true
 	return &c
 }
 

@@ -123,17 +123,25 @@ func (r *Run) Stopped() *Refusal {
 	return nil
 }
 
-// Stop stops the Run from outside a hook: every later step of it is refused with
-// this refusal. The first stop wins; Stop reports whether this one did.
+// Stop stops the Run from outside a hook: no effect of it, a call of a model or a run of a
+// tool, begins once Stop returned, every later step is refused with this refusal, what waits
+// ends with it, and the contexts of what is in flight are cancelled. A [Refusal.Graceful] stop
+// lets the steps that have begun finish. The first stop wins; Stop reports whether this one did.
 func (r *Run) Stop(refusal *Refusal) bool { return r.stop("", "", refusal) }
 
 func (r *Run) stop(agent, guard string, refusal *Refusal) bool {
 	if refusal.scope != scopeRun {
 		all := *refusal
-		all.scope = scopeRun
+		all.scope, all.graceful = scopeRun, true
 		refusal = &all
 	}
-	return r.stopped.CompareAndSwap(nil, &stop{agent: agent, guard: guard, refusal: refusal})
+	if !r.stopped.CompareAndSwap(nil, &stop{agent: agent, guard: guard, refusal: refusal}) {
+		return false
+	}
+	for _, e := range r.openEffects() {
+		e.stop(refusal)
+	}
+	return true
 }
 
 // OnClose registers f to be called once when the Run is closed, after those

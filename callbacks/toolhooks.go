@@ -55,6 +55,13 @@ func (t toolHooks) before(ctx agent.Context, tl tool.Tool, args map[string]any) 
 	if res == nil && t.runsDifferently(s, args) {
 		return t.runHere(s)
 	}
+	if res == nil {
+		if err := s.gate(s.ctx, s.args); err != nil {
+			res = s.refuse("", nil, err)
+		} else {
+			s.fx.end(s.run) // ADK runs the raw tool: when it ends is not known here
+		}
+	}
 	s.ev.Called = res == nil
 	if s.run != nil {
 		s.run.store(s.ev.Place(), t.id(ctx, tl), s)
@@ -81,10 +88,9 @@ func (t toolHooks) runHere(s *toolStep) (map[string]any, error) {
 	t.c.take(s.ctx)
 	g := guardedToolOf(t.c.wrapTool(s.tool))
 	if g == nil || s.tool.IsLongRunning() {
-		res := s.refuse("", nil, errRawTool)
-		s.tell(res)
-		return res, nil
+		return s.close(s.refuse("", nil, errRawTool)), nil
 	}
+	defer s.enliven()()
 	res, err := s.finish(g.inner, nil)
 	if res == nil && err == nil {
 		res = map[string]any{}
@@ -122,9 +128,7 @@ func (t toolHooks) unknown(ctx agent.Context, tl tool.Tool, args map[string]any,
 	s := t.c.newToolStep(ctx, tl, args)
 	if s.run != nil {
 		if st := s.run.stopped.Load(); st != nil {
-			res := s.refuse(st.guard, st.refusal, nil)
-			s.tell(res)
-			return res
+			return s.close(s.refuse(st.guard, st.refusal, nil))
 		}
 	}
 	res, _ := s.failed(cause)
@@ -138,8 +142,7 @@ func (t toolHooks) unknown(ctx agent.Context, tl tool.Tool, args map[string]any,
 			return nil
 		}
 	}
-	s.tell(res)
-	return res
+	return s.close(res)
 }
 
 // hasChainAt reports whether an agent at work has a chain of its own.
@@ -167,8 +170,7 @@ func (t toolHooks) after(ctx agent.Context, tl tool.Tool, args, result map[strin
 		s.tell(nil)
 		return nil, nil
 	}
-	res := s.after(result, err)
-	s.tell(res)
+	res := s.close(s.after(result, err))
 	t.save(ctx, tl, res)
 	if err == nil && maps.EqualFunc(res, result, equalValues) {
 		return nil, nil
@@ -192,7 +194,7 @@ func (t toolHooks) answered(ctx agent.Context, tl tool.Tool, args, result map[st
 		}
 		res = s.after(result, err)
 	}
-	s.tell(res)
+	res = s.close(res)
 	if err == nil && maps.EqualFunc(res, result, equalValues) {
 		return nil
 	}

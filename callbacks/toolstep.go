@@ -31,10 +31,16 @@ type toolStep struct {
 	// args is the copy the hooks may change and the tool runs with.
 	args    map[string]any
 	refused bool
+	// seen is how many after_tool hooks have seen the result as it is.
+	seen int
+	fx   effects
+	// live is ctx, as hooks before the tool, wrappers and the tool have it.
+	live  agent.Context
+	alive liveContext
 }
 
 func (c *Chain) newToolStep(ctx agent.Context, t tool.Tool, args map[string]any) *toolStep {
-	s := &toolStep{c: c, run: runOrNil(ctx), ctx: ctx, tool: t}
+	s := &toolStep{c: c, run: runOrNil(ctx), ctx: ctx, live: ctx, tool: t}
 	s.ev = Event{Step: StepTool, Tool: t.Name(), Outcome: OutcomeAllowed}
 	if len(c.h.observe) > 0 {
 		s.ev.Start = time.Now()
@@ -81,6 +87,11 @@ func (s *toolStep) before() map[string]any {
 	if res := s.runBefore(s.c.h.beforeTool); res != nil {
 		return res
 	}
+	if s.c.h.argsLate {
+		if err := s.judge(s.live, s.args); err != nil {
+			return s.refuse("", nil, err)
+		}
+	}
 	return s.refuseTwice()
 }
 
@@ -99,11 +110,6 @@ func (s *toolStep) runBefore(hooks []named[beforeTool]) map[string]any {
 			s.note(h.guard, res != nil, err)
 			continue
 		}
-		recheck := h.guard == configGuard && len(s.c.h.recheck) > 0
-		var snapshot map[string]any
-		if recheck {
-			snapshot = maps.Clone(s.args)
-		}
 		res, err := s.callBefore(h.f, s.args)
 		switch {
 		case err != nil:
@@ -116,33 +122,30 @@ func (s *toolStep) runBefore(hooks []named[beforeTool]) map[string]any {
 			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
 			return res
 		}
-		if recheck && !reflect.DeepEqual(snapshot, s.args) {
-			if res := s.runBefore(s.c.h.recheck); res != nil {
-				return res
-			}
-		}
 	}
 	return nil
 }
 
 // watched is the step as a monitored hook may see it.
 func (s *toolStep) watched() *toolStep {
-	w := *s
-	w.ctx, w.args = monitored(s.ctx), deepCopy(s.args)
-	return &w
+	ctx := monitored(s.ctx)
+	return &toolStep{c: s.c, run: s.run, ctx: ctx, live: ctx, tool: s.tool, args: deepCopy(s.args)}
 }
 
 func (s *toolStep) callBefore(f beforeTool, args map[string]any) (map[string]any, error) {
-	return safely(func() (map[string]any, error) { return f(s.ctx, s.tool, args) })
+	return safely(func() (map[string]any, error) { return f(s.live, s.tool, args) })
 }
 
 // refuse turns an error of a hook into what ADK honours for a tool: one key the
 // model reads, and actions that end the agent or escape a loop.
 func (s *toolStep) refuse(guard string, r *Refusal, err error) map[string]any {
+	if st := s.fx.wokenBy(s.run); st != nil {
+		guard, r, err = st.guard, st.refusal, nil
+	}
 	if r == nil {
 		r = refusalOf(langOf(s.run), err)
 	}
-	s.refused = true
+	s.refused, s.seen = true, 0
 	if r.guard != "" {
 		guard = r.guard
 	}
@@ -157,7 +160,7 @@ func (s *toolStep) refuse(guard string, r *Refusal, err error) map[string]any {
 		s.ev.Outcome = OutcomeFailed
 		if s.run != nil {
 			s.run.store(s.ev.Place(), failureID{}, r)
-			return s.told(r)
+			return refusalResult(r)
 		}
 	}
 	if s.ctx != nil && r.scope != scopeCall {
@@ -171,18 +174,7 @@ func (s *toolStep) refuse(guard string, r *Refusal, err error) map[string]any {
 			actions.Escalate = actions.Escalate || r.scope == scopeRun
 		}
 	}
-	return s.told(r)
-}
-
-// told is what the model reads of a refusal, after the hooks that see refusals too.
-func (s *toolStep) told(r *Refusal) map[string]any {
-	res := refusalResult(r)
-	for _, h := range s.c.h.refusedTool {
-		if _, err := s.callAfter(h.f, res, nil); err != nil {
-			return map[string]any{"error": text.Get(langOf(s.run), text.GuardFailed)}
-		}
-	}
-	return res
+	return refusalResult(r)
 }
 
 // refusalOf makes any error a refusal: fail closed, say nothing of the cause.
@@ -208,7 +200,7 @@ func (s *toolStep) failed(err error) (map[string]any, error) {
 	case errors.Is(err, tool.ErrConfirmationRejected):
 		s.ev.Outcome, s.ev.Code = OutcomeRefused, codes.ConfirmationRejected
 		return nil, err
-	case errors.As(err, &r):
+	case errors.As(err, &r) || s.fx.wokenBy(s.run) != nil:
 		return s.refuse(s.ev.Guard, r, err), nil
 	}
 	s.ev.Outcome, s.ev.Code, s.ev.Err = OutcomeFailed, codes.ToolFailed, err
@@ -243,7 +235,7 @@ func (s *toolStep) after(result map[string]any, err error) map[string]any {
 	if len(s.c.h.afterTool) > 0 && result != nil {
 		out = maps.Clone(result)
 	}
-	for _, h := range s.c.h.afterTool {
+	for i, h := range s.c.h.afterTool {
 		if h.monitored {
 			res, hookErr := s.watched().callAfter(h.f, deepCopy(out), err)
 			s.note(h.guard, res != nil, hookErr)
@@ -253,10 +245,11 @@ func (s *toolStep) after(result map[string]any, err error) map[string]any {
 		switch {
 		case decides(hookErr, err):
 			return s.refuse(h.guard, nil, hookErr)
+		case res != nil && sameMap(res, out):
+			s.seen = i + 1
+			return res
 		case res != nil:
-			if !sameMap(res, out) {
-				s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
-			}
+			s.ev.Outcome, s.ev.Guard = OutcomeReplaced, h.guard
 			return res
 		}
 	}
@@ -264,6 +257,7 @@ func (s *toolStep) after(result map[string]any, err error) map[string]any {
 		s.ev.Reason = s.errorText(err)
 		return map[string]any{"error": s.ev.Reason}
 	}
+	s.seen = len(s.c.h.afterTool)
 	if out == nil && s.ev.Outcome == OutcomeAllowed {
 		s.ev.Outcome = OutcomePending
 	}

@@ -17,7 +17,7 @@ func (c *Chain) wrapTool(t tool.Tool) tool.Tool {
 	if c.wraps(t) || runnableOf(t).sameKind(runnable{}) {
 		return t
 	}
-	inner := t
+	inner := c.gateTool(t)
 	for i := len(c.h.wrapTool) - 1; i >= 0; i-- {
 		inner = wrapBy(c.h.wrapTool[i], inner)
 	}
@@ -40,6 +40,7 @@ func (c *Chain) callTool(ctx agent.Context, a *aroundTool, args map[string]any) 
 	ctx = carryRun(ctx)
 	c.take(ctx)
 	s := c.newToolStep(ctx, a.Tool, args)
+	defer s.enliven()()
 	return s.finish(a.inner, s.before())
 }
 
@@ -49,6 +50,7 @@ func (s *toolStep) finish(inner runnable, res map[string]any) (map[string]any, e
 	var err error
 	if res == nil {
 		res, err = s.call(inner)
+		s.ev.Called = s.ctx == nil || s.fx.begun.Load() > 0
 		if err != nil {
 			res, err = s.failed(err)
 		}
@@ -57,16 +59,13 @@ func (s *toolStep) finish(inner runnable, res map[string]any) (map[string]any, e
 		s.tell(nil)
 		return nil, err
 	}
-	res = s.after(res, err)
-	s.tell(res)
-	return res, nil
+	return s.close(s.after(res, err)), nil
 }
 
 func (s *toolStep) call(inner runnable) (map[string]any, error) {
-	s.ev.Called = true
 	return safely(func() (map[string]any, error) {
 		start := s.clock()
-		res, err := inner.call(s.ctx, s.args)
+		res, err := inner.call(s.live, s.args)
 		s.ran(start)
 		if err == nil && s.run != nil {
 			// An agent used as a tool hands back its last text; where that is a refusal

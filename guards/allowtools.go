@@ -87,7 +87,7 @@ func (o AllowToolsOptions) Guard() callbacks.Guard {
 			return check(ctx, t)
 		},
 		Info: func() callbacks.Info {
-			return callbacks.Info{Limits: []string{"tools: " + strings.Join(listed, ", ")}, Tools: listed, Only: listed}
+			return callbacks.Info{OnlyJudges: true, Limits: []string{"tools: " + strings.Join(listed, ", ")}, Tools: listed, Only: listed}
 		},
 	}
 }

@@ -99,9 +99,10 @@ func Args(toolName string, rules ...Arg) callbacks.Guard {
 		},
 		Info: func() callbacks.Info {
 			return callbacks.Info{
-				Limits:   []string{fmt.Sprintf("%s(%s)", toolName, strings.Join(names, ", "))},
-				Tools:    []string{toolName},
-				Rechecks: true,
+				OnlyJudges: true,
+				Limits:     []string{fmt.Sprintf("%s(%s)", toolName, strings.Join(names, ", "))},
+				Tools:      []string{toolName},
+				Rechecks:   true,
 			}
 		},
 	}

@@ -131,7 +131,7 @@ var budgetTexts = map[codes.Code][2]text.Key{
 
 func (b *budget) refuse(ctx context.Context, code codes.Code, detail string) *callbacks.Refusal {
 	if b.Scope == ScopeRun {
-		return callbacks.Stop(code, text.Get(langOf(ctx), budgetTexts[code][1])).WithDetail(detail).By(b.name)
+		return callbacks.Stop(code, text.Get(langOf(ctx), budgetTexts[code][1])).Graceful().WithDetail(detail).By(b.name)
 	}
 	return b.end(ctx, code, detail)
 }

@@ -184,7 +184,8 @@ func callBudget(o CallBudgetOptions, a *account) callbacks.Guard {
 		Observe: b.observe,
 		Info: func() callbacks.Info {
 			info := callbacks.Info{
-				Limits: b.limits(),
+				OnlyJudges: true,
+				Limits:     b.limits(),
 				// Without the wrapper, as a plugin, retries inside the chain are not
 				// seen, but then there are none: a plugin wraps no model.
 				Needs:    []inspect.Hook{inspect.BeforeModel, inspect.Observe},

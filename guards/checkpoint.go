@@ -44,7 +44,7 @@ func Checkpoint(take func(ctx context.Context, call callbacks.Step) error, tools
 		Name:     "checkpoint",
 		WrapTool: c.wrapTool,
 		Info: func() callbacks.Info {
-			return callbacks.Info{Tools: c.tools, After: []string{confirmName, deadlineName, spendName}}
+			return callbacks.Info{OnlyJudges: true, Tools: c.tools, After: []string{confirmName, deadlineName, spendName}}
 		},
 	}
 	switch {
@@ -62,7 +62,7 @@ type checkpoint struct {
 }
 
 func (c *checkpoint) wrapTool(t tool.Tool) tool.Tool {
-	w, ok := t.(WritingTool)
+	w, ok := writing(t)
 	if !slices.Contains(c.tools, t.Name()) && (!ok || !w.Writes()) {
 		return t
 	}
@@ -84,4 +84,18 @@ func (c *checkpoint) before(ctx agent.Context, name string, args map[string]any)
 		return callbacks.Deny(codes.CheckpointFailed, say(ctx, text.CheckpointFailed, name)).WithCause(err).By("checkpoint")
 	}
 	return nil
+}
+
+// writing finds a [WritingTool] inside the wrappers around it.
+func writing(t tool.Tool) (WritingTool, bool) {
+	for {
+		if w, ok := t.(WritingTool); ok {
+			return w, true
+		}
+		outer, ok := t.(interface{ Unwrap() tool.Tool })
+		if !ok {
+			return nil, false
+		}
+		t = outer.Unwrap()
+	}
 }

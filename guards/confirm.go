@@ -125,7 +125,7 @@ func (o ConfirmOptions) Guard() callbacks.Guard {
 			if len(o.Tools) > 0 {
 				which = strings.Join(o.Tools, ", ")
 			}
-			return callbacks.Info{Limits: []string{fmt.Sprintf("a person approves %s within %v", which, o.Timeout)}, Tools: o.Tools}
+			return callbacks.Info{OnlyJudges: true, Limits: []string{fmt.Sprintf("a person approves %s within %v", which, o.Timeout)}, Tools: o.Tools}
 		},
 	}
 }

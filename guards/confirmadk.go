@@ -54,7 +54,7 @@ func ConfirmByADK(tools ...string) callbacks.Guard {
 		BeforeRun:  c.beforeRun,
 		BeforeTool: c.beforeTool,
 		Info: func() callbacks.Info {
-			return callbacks.Info{Limits: []string{"a person approves " + strings.Join(c.tools, ", ")}, Tools: c.tools, Root: checkLLMRoot}
+			return callbacks.Info{OnlyJudges: true, Limits: []string{"a person approves " + strings.Join(c.tools, ", ")}, Tools: c.tools, Root: checkLLMRoot}
 		},
 	}
 	if len(tools) == 0 || slices.Contains(tools, "") {

@@ -114,7 +114,7 @@ func (d *deadline) info() callbacks.Info {
 			limits = append(limits, seconds(l.limit)+" per "+l.per)
 		}
 	}
-	return callbacks.Info{Limits: limits}
+	return callbacks.Info{OnlyJudges: true, Limits: limits}
 }
 
 func (d *deadline) soft(ctx agent.Context) error {

@@ -32,7 +32,7 @@ func DeclaredArgs() callbacks.Guard {
 	return callbacks.Guard{
 		Name:       "declared_args",
 		BeforeTool: refuseUndeclared,
-		Info:       func() callbacks.Info { return callbacks.Info{Rechecks: true} },
+		Info:       func() callbacks.Info { return callbacks.Info{OnlyJudges: true, Rechecks: true} },
 	}
 }
 

@@ -73,7 +73,7 @@ func Finish(toolName string, schema any) callbacks.Guard {
 		AfterTool:  f.afterTool,
 		Observe:    forgetting(finishersKey),
 		Info: func() callbacks.Info {
-			return callbacks.Info{Limits: []string{"ends with " + toolName}, Tools: []string{toolName}, After: []string{reaskName}}
+			return callbacks.Info{OnlyJudges: true, Limits: []string{"ends with " + toolName}, Tools: []string{toolName}, After: []string{reaskName}}
 		},
 	}
 	if strings.TrimSpace(toolName) == "" {

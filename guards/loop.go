@@ -99,7 +99,7 @@ func (o LoopOptions) Guard() callbacks.Guard {
 			if o.Strict {
 				limit += ", whatever the results"
 			}
-			return callbacks.Info{Limits: []string{limit}, Needs: []inspect.Hook{inspect.BeforeTool, inspect.Observe}}
+			return callbacks.Info{OnlyJudges: true, Limits: []string{limit}, Needs: []inspect.Hook{inspect.BeforeTool, inspect.Observe}}
 		},
 	}
 }
@@ -168,7 +168,7 @@ func (l *loop) check(ctx agent.Context, name string, args map[string]any) error 
 		return callbacks.Deny(codes.RepeatedCall, text.Get(langOf(plain), text.LoopRepeated, n-1)).WithDetail(detail)
 	}
 	if l.o.Scope == ScopeRun {
-		return callbacks.Stop(codes.LoopDetected, text.Get(langOf(plain), text.LoopStopped)).WithDetail(detail)
+		return callbacks.Stop(codes.LoopDetected, text.Get(langOf(plain), text.LoopStopped)).Graceful().WithDetail(detail)
 	}
 	return callbacks.End(codes.LoopDetected, text.Get(langOf(plain), text.LoopEnded)).WithDetail(detail)
 }

@@ -120,7 +120,7 @@ func (o RateLimitOptions) Guard() callbacks.Guard {
 		l.rates = stretches{o}
 	}
 	g.Info = func() callbacks.Info {
-		return callbacks.Info{Limits: []string{l.limit()}, Tools: o.Tools, After: []string{retryName, routeName}}
+		return callbacks.Info{OnlyJudges: true, Limits: []string{l.limit()}, Tools: o.Tools, After: []string{retryName, routeName}}
 	}
 	if !o.Models {
 		g.BeforeTool = func(ctx agent.Context, t tool.Tool, _ map[string]any) (map[string]any, error) {

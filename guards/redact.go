@@ -77,16 +77,14 @@ func (o RedactOptions) Guard() callbacks.Guard {
 		if !o.KeepArgs {
 			needs = append(needs, inspect.WrapTool)
 		}
-		return callbacks.Info{Limits: []string{"masks e-mail addresses and IBANs"}, Needs: needs, Refusals: true}
+		return callbacks.Info{Limits: []string{"masks e-mail addresses and IBANs"}, Needs: needs}
 	}
 	g := callbacks.Guard{
 		Name:      redactName,
+		LastPass:  true,
 		AfterTool: m.afterTool,
 		AfterModel: func(ctx agent.Context, resp *model.LLMResponse, _ error) (*model.LLMResponse, error) {
-			if resp.Partial { // chunks have passed the wrapper
-				return nil, nil
-			}
-			return nil, m.response(contextOf(ctx), resp)
+			return nil, m.afterModel(ctx, resp)
 		},
 		WrapModel: func(next model.LLM, _ func(model.LLM) model.LLM) model.LLM {
 			return m.wrapModel(next)
@@ -105,6 +103,7 @@ func (m *masker) plugin(onAgent callbacks.Guard, info func() callbacks.Info) cal
 	streams := callbacks.NewPlaceKey(func() *atomic.Pointer[chunkMasker] { return &atomic.Pointer[chunkMasker]{} })
 	return callbacks.Guard{
 		Name:          redactName,
+		LastPass:      true,
 		AfterTool:     m.afterTool,
 		WrapTool:      onAgent.WrapTool,
 		OnUserMessage: m.onUserMessage,
@@ -173,6 +172,27 @@ func (m *masker) errorText(r *redact.Redactor, err error) error {
 	txt := safe.ModelText()
 	if masked := r.String(txt); masked != txt {
 		return callbacks.Deny(codes.ToolFailed, masked).WithCause(err)
+	}
+	return nil
+}
+
+// afterModel masks a response on an agent. The text of a chunk has passed the wrapper; another hook may have written it anew.
+func (m *masker) afterModel(ctx agent.Context, resp *model.LLMResponse) error {
+	r := m.redactor(contextOf(ctx))
+	if !resp.Partial {
+		return m.response(contextOf(ctx), resp)
+	}
+	if err := maskResponse(r, m.calls(contextOf(ctx), resp), resp); err != nil {
+		return err
+	}
+	if resp.Content != nil {
+		for i, p := range resp.Content.Parts {
+			if isText(p) {
+				masked := *p
+				masked.Text = r.String(p.Text)
+				resp.Content.Parts[i] = &masked
+			}
+		}
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func (o RetryOptions) Guard() callbacks.Guard {
 		OnToolError: f.reflect,
 		Observe:     f.observe,
 		Info: func() callbacks.Info {
-			return callbacks.Info{Limits: []string{
+			return callbacks.Info{OnlyJudges: true, Limits: []string{
 				fmt.Sprintf("%d attempts per model call", o.Attempts), fmt.Sprintf("%d failures of a tool in a row", o.ToolFailures),
 			}}
 		},

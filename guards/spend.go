@@ -132,7 +132,8 @@ func Spend(o SpendOptions) callbacks.Guard {
 				needs = append(needs, inspect.WrapTool)
 			}
 			return callbacks.Info{
-				Limits: []string{fmt.Sprintf("%s per run", o.Limits.Hard)}, Needs: needs,
+				OnlyJudges: true,
+				Limits:     []string{fmt.Sprintf("%s per run", o.Limits.Hard)}, Needs: needs,
 				After: append([]string{callBudgetName, runCallBudgetName}, bringsCalls...),
 			}
 		},
@@ -258,14 +259,14 @@ func (s *spend) refusal(ctx context.Context, agentName string, err error) *callb
 			callbacks.RunOf(ctx).MarkShort(agentName, refusal)
 			return refusal
 		}
-		return callbacks.Stop(codes.BudgetExhausted, text.Get(lang, text.BudgetMoney)).WithDetail(detail).WithCause(err).By(spendName)
+		return callbacks.Stop(codes.BudgetExhausted, text.Get(lang, text.BudgetMoney)).Graceful().WithDetail(detail).WithCause(err).By(spendName)
 	}
 	if ctx.Err() != nil {
 		return nil
 	}
-	refusal := callbacks.Stop(codes.LedgerFailed, text.Get(lang, text.BudgetNoLedger)).WithStatus(callbacks.StatusFailed)
+	refusal := callbacks.Stop(codes.LedgerFailed, text.Get(lang, text.BudgetNoLedger)).Graceful().WithStatus(callbacks.StatusFailed)
 	if errors.As(err, new(*unboundedError)) {
-		refusal = callbacks.Stop(codes.CostUnbounded, text.Get(lang, text.BudgetNoPrice))
+		refusal = callbacks.Stop(codes.CostUnbounded, text.Get(lang, text.BudgetNoPrice)).Graceful()
 	}
 	return refusal.WithDetail(err.Error()).WithCause(err).By(spendName)
 }

@@ -75,7 +75,7 @@ func Stash(prefix string) callbacks.Guard {
 			return nil, nil
 		},
 		Info: func() callbacks.Info {
-			return callbacks.Info{Limits: []string{"tools " + prefix + "* to " + StashKey + "*"}, After: []string{redactName}, Fails: "open"}
+			return callbacks.Info{OnlyJudges: true, Limits: []string{"tools " + prefix + "* to " + StashKey + "*"}, After: []string{redactName}, Fails: "open"}
 		},
 	}
 	if prefix == "" {

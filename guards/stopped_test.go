@@ -135,7 +135,7 @@ func TestARunIsNotStoppedBeforeItsToolsHaveAnswered(t *testing.T) {
 							return nil, nil
 						}
 						<-stop
-						return nil, callbacks.Stop("enough", "enough")
+						return nil, callbacks.Stop("enough", "enough").Graceful()
 					}})
 					build, p := inForm(t, form, chain)
 					worker := llmagent.Config{Name: "worker", Model: callbackstest.Script(callbackstest.Call("slow", nil), callbackstest.Say("ok")), Tools: []tool.Tool{slow}}
@@ -161,19 +161,19 @@ func TestARunIsNotStoppedBeforeItsToolsHaveAnswered(t *testing.T) {
 func TestNoFollowerOfAStoppedRunCallsItsModel(t *testing.T) {
 	stopping := map[string]callbacks.Guard{
 		"in before_model": {Name: "stops", BeforeModel: func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) {
-			return nil, callbacks.Stop("enough", "enough")
+			return nil, callbacks.Stop("enough", "enough").Graceful()
 		}},
 		"in after_model": {Name: "stops", AfterModel: func(agent.Context, *model.LLMResponse, error) (*model.LLMResponse, error) {
-			return nil, callbacks.Stop("enough", "enough")
+			return nil, callbacks.Stop("enough", "enough").Graceful()
 		}},
 		"in before_agent": {Name: "stops", BeforeAgent: func(agent.Context) (*genai.Content, error) {
-			return nil, callbacks.Stop("enough", "enough")
+			return nil, callbacks.Stop("enough", "enough").Graceful()
 		}},
 		"in before_tool": {Name: "stops", BeforeTool: func(agent.Context, tool.Tool, map[string]any) (map[string]any, error) {
-			return nil, callbacks.Stop("enough", "enough")
+			return nil, callbacks.Stop("enough", "enough").Graceful()
 		}},
 		"in after_tool": {Name: "stops", AfterTool: func(agent.Context, tool.Tool, map[string]any, map[string]any, error) (map[string]any, error) {
-			return nil, callbacks.Stop("enough", "enough")
+			return nil, callbacks.Stop("enough", "enough").Graceful()
 		}},
 		"from outside, in a hook": {Name: "stops", AfterModel: func(ctx agent.Context, _ *model.LLMResponse, _ error) (*model.LLMResponse, error) {
 			callbacks.RunOf(ctx).Stop(callbacks.Stop("enough", "enough"))

@@ -92,7 +92,7 @@ func (o WindowOptions) Guard() callbacks.Guard {
 		Name:        windowName,
 		BeforeModel: w.before,
 		Info: func() callbacks.Info {
-			return callbacks.Info{Limits: w.limits(), After: []string{isolateName}}
+			return callbacks.Info{OnlyJudges: true, Limits: w.limits(), After: []string{isolateName}}
 		},
 	}
 	if o.Tokens > 0 {

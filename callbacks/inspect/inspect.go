@@ -28,6 +28,7 @@ const (
 	BeforeTool    Hook = "before_tool"
 	AfterTool     Hook = "after_tool"
 	OnToolError   Hook = "on_tool_error"
+	Gate          Hook = "gate"
 	WrapModel     Hook = "wrap_model"
 	WrapTool      Hook = "wrap_tool"
 	WrapAgent     Hook = "wrap_agent"
