@@ -80,7 +80,7 @@ func runAgentHooks[F ~func(agent.Context) (*genai.Content, error)](
 	for _, h := range hooks {
 		if h.monitored {
 			content, err := safely(func() (*genai.Content, error) { return h.f(monitored(ctx)) })
-			note(a.c, ctx, agentEvent(ctx), h.guard, content != nil, err)
+			note(ctx, a.c, agentEvent(ctx), h.guard, content != nil, err)
 			continue
 		}
 		content, err := safely(func() (*genai.Content, error) { return h.f(ctx) })

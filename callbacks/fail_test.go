@@ -158,7 +158,7 @@ func TestLandedIsToldAndIsTheRunsStatus(t *testing.T) {
 			require.Equal(t, []bool{false, true}, landed)
 		},
 	}.Run(t)
-	callbacks.RunOf(nil).MarkLanded(nil, true)
+	(*callbacks.Run)(nil).MarkLanded(nil, true)
 }
 
 // A refusal that a wrapper yields names its guard.

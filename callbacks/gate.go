@@ -64,7 +64,7 @@ func (e *effects) stop(r *Refusal) {
 func (e *effects) begin(run *Run) error {
 	e.running.Add(1)
 	if run != nil {
-		if st := run.stopped.Load(); st != nil && !(st.refusal.graceful && e.begun.Load() == 0) {
+		if st := run.stopped.Load(); st != nil && (!st.refusal.graceful || e.begun.Load() > 0) {
 			e.end(run)
 			return st.refusal.By(st.guard)
 		}
@@ -255,7 +255,7 @@ func (s *modelStep) gate(ctx context.Context, hook inspect.Hook) error {
 }
 
 func (s *modelStep) noteGate(ctx context.Context) func(string, error) {
-	return func(guard string, err error) { note(s.c, ctx, s.ev, guard, false, err) }
+	return func(guard string, err error) { note(ctx, s.c, s.ev, guard, false, err) }
 }
 
 // whyWoken returns the stop's refusal in err's place where the stop cancelled the step.
@@ -264,7 +264,7 @@ func (s *modelStep) whyWoken(err error) error {
 		return err
 	}
 	var r *Refusal
-	if st := s.fx.wokenBy(s.run); st != nil && !(errors.As(err, &r) && r.scope == scopeRun) {
+	if st := s.fx.wokenBy(s.run); st != nil && (!errors.As(err, &r) || r.scope != scopeRun) {
 		return st.refusal.By(st.guard)
 	}
 	return err

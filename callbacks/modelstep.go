@@ -91,7 +91,7 @@ func (s *modelStep) before(ctx agent.Context, req *model.LLMRequest) *model.LLMR
 	for _, h := range s.c.h.beforeModel {
 		if h.monitored {
 			resp, err := callBeforeModel(h.f, monitored(ctx), throwAway(req))
-			note(s.c, ctx, s.ev, h.guard, resp != nil, err)
+			note(ctx, s.c, s.ev, h.guard, resp != nil, err)
 			continue
 		}
 		resp, err := callBeforeModel(h.f, live, req)
@@ -189,7 +189,7 @@ func (s *modelStep) runAfter(ctx agent.Context, resp *model.LLMResponse) *model.
 	for i, h := range s.c.h.afterModel {
 		if h.monitored {
 			got, err := callAfterModel(h.f, monitored(ctx), deepCopy(resp))
-			note(s.c, ctx, s.ev, h.guard, got != nil, err)
+			note(ctx, s.c, s.ev, h.guard, got != nil, err)
 			continue
 		}
 		got, err := callAfterModel(h.f, ctx, resp)
@@ -281,7 +281,7 @@ func (s *modelStep) refuse(guard string, r *Refusal, err error) *model.LLMRespon
 	lang := langOf(s.run)
 	var failed *FailedError
 	switch {
-	case s.fx.wokenBy(s.run) != nil && !(r != nil && r.scope == scopeRun):
+	case s.fx.wokenBy(s.run) != nil && (r == nil || r.scope != scopeRun):
 		st := s.run.stopped.Load()
 		guard, r, err = st.guard, st.refusal, nil
 	case r != nil:

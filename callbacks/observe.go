@@ -17,7 +17,7 @@ func (c *Chain) observe(ctx context.Context, ev *Event) {
 
 // note tells what a monitored guard would have done in the step that ev is about. It is
 // never an event of Observe: the step is not over.
-func note(c *Chain, ctx context.Context, ev Event, guard string, replaced bool, err error) {
+func note(ctx context.Context, c *Chain, ev Event, guard string, replaced bool, err error) {
 	if !replaced && err == nil {
 		return
 	}

@@ -279,7 +279,7 @@ func (s *toolStep) errorText(err error) string {
 
 // note tells what a monitored guard would have done.
 func (s *toolStep) note(guard string, replaced bool, err error) {
-	note(s.c, s.ctx, s.ev, guard, replaced, err)
+	note(s.ctx, s.c, s.ev, guard, replaced, err)
 }
 
 // asksForApproval reports whether the tool, or a hook, asked for a person's approval
