@@ -81,10 +81,8 @@ func (s *modelStep) before(ctx agent.Context, req *model.LLMRequest) *model.LLMR
 	if req != nil {
 		s.ev.Model = req.Model
 	}
-	if s.run != nil {
-		if st := s.run.stopped.Load(); st != nil {
-			return s.finish(ctx, s.lastPass(ctx, s.refuse(st.guard, st.refusal, nil)))
-		}
+	if st := s.run.stopFor(s); st != nil {
+		return s.finish(ctx, s.lastPass(ctx, s.refuse(st.guard, st.refusal, nil)))
 	}
 	live, end := s.enliven(ctx)
 	defer end()

@@ -64,6 +64,27 @@ func (r *Run) stepOver(step any, eventToCome bool) {
 	r.open[step] = o
 }
 
+// stopFor returns the stop that refuses a step which begins, or nil. A graceful one lets
+// pass what another chain on the same agent has let begin before.
+func (r *Run) stopFor(step any) *stop {
+	if r == nil {
+		return nil
+	}
+	st := r.stopped.Load()
+	if st == nil || !st.refusal.graceful {
+		return st
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	mine := r.open[step]
+	for other, o := range r.open {
+		if other != step && !o.over && o.Place == mine.Place && o.model == mine.model && o.call == mine.call {
+			return nil
+		}
+	}
+	return st
+}
+
 // openEffects are those of the steps that are open.
 func (r *Run) openEffects() []*effects {
 	r.mu.Lock()

@@ -76,10 +76,8 @@ func runOrNil(ctx agent.Context) *Run {
 // not run. Arguments whose names differ in case alone are refused, the model's before any
 // hook sees them and those that hooks made of them: which one a tool takes, no hook can say.
 func (s *toolStep) before() map[string]any {
-	if s.run != nil {
-		if st := s.run.stopped.Load(); st != nil {
-			return s.refuse(st.guard, st.refusal, nil)
-		}
+	if st := s.run.stopFor(s); st != nil {
+		return s.refuse(st.guard, st.refusal, nil)
 	}
 	if res := s.refuseTwice(); res != nil {
 		return res

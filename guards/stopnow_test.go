@@ -291,3 +291,33 @@ func TestTheGateIsAskedForEachAttempt(t *testing.T) {
 	require.Len(t, m.Requests(), 2)
 	require.Equal(t, callbacks.StatusCallsExhausted, out.run.Outcome().Status)
 }
+
+// A call that the runner's budget let pass is made, though the run is stopped before the
+// agent's own chain looks at it.
+func TestACallThatTheRunnersBudgetLetPassIsMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		wait := func(name string, d time.Duration) callbacks.Guard {
+			return callbacks.Guard{Name: "wait_" + name, BeforeModel: func(ctx agent.Context, _ *model.LLMRequest) (*model.LLMResponse, error) {
+				if ctx.AgentName() == name {
+					time.Sleep(d)
+				}
+				return nil, nil
+			}}
+		}
+		budget := guards.CallBudgetOptions{Calls: 1, Scope: guards.ScopeRun}.Guard()
+		p, err := callbacks.New(wait("late", time.Second), budget, wait("first", time.Minute)).Plugin("runner")
+		require.NoError(t, err)
+		models := map[string]*callbackstest.Model{}
+		var subs []agent.Agent
+		for _, name := range []string{"first", "late"} {
+			models[name] = callbackstest.Script(callbackstest.Say("answer"))
+			subs = append(subs, newAgent(t, name, models[name], nil, guards.Redact()))
+		}
+		out := playWith(t, parallel(t, subs...), p, false)
+		require.NoError(t, out.err)
+		require.Equal(t, 1, models["first"].Calls())
+		require.Equal(t, 0, models["late"].Calls())
+		require.Contains(t, texts(out.events), "answer")
+		require.Equal(t, callbacks.StatusCallsExhausted, out.run.Outcome().Status)
+	})
+}
