@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
 	"github.com/gardefou/gardefou/internal/filelock"
+	"github.com/gardefou/gardefou/internal/files"
 )
 
 // FileOptions configure [OpenFile]. The zero value is ready to use.
@@ -84,7 +84,7 @@ func (f *File) start(path string) error {
 		if err := f.write(f.header()); err != nil {
 			return err
 		}
-		if err := syncFolder(filepath.Dir(path)); err != nil {
+		if err := files.SyncFolder(filepath.Dir(path)); err != nil {
 			return err
 		}
 	}
@@ -93,19 +93,6 @@ func (f *File) start(path string) error {
 		t.unsettleAll()
 	}
 	return nil
-}
-
-// syncFolder makes a new file's name durable. Windows has nothing of the kind: it opens no
-// folder to be flushed, and keeps names in the file system's own log.
-func syncFolder(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	folder, err := os.Open(path) //nolint:gosec // as above
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // CloseFile closes the file. Every later operation gives [ErrUnavailable].

@@ -9,12 +9,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // A File is a name and what stands in it.
 type File struct {
 	Name string
 	Data []byte
+	// Mode are its permissions. Zero is for its owner alone.
+	Mode os.FileMode
 }
 
 // Write writes files into dir, each under a temporary name first; only when all of
@@ -51,8 +54,24 @@ func writeTemp(dir string, f File) (name string, err error) {
 		return "", err
 	}
 	_, err = tmp.Write(f.Data)
+	if err == nil && f.Mode != 0 {
+		err = tmp.Chmod(f.Mode)
+	}
 	if err == nil {
 		err = tmp.Sync()
 	}
 	return tmp.Name(), errors.Join(err, tmp.Close())
+}
+
+// SyncFolder makes a new file's name durable. Windows has nothing of the kind: it opens no
+// folder to be flushed, and keeps names in the file system's own log.
+func SyncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }
