@@ -12,6 +12,7 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/callbacks/callbackstest"
 	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/guards/killswitch"
 	"github.com/gardefou/gardefou/guards/ledger"
 )
 
@@ -44,6 +45,7 @@ func TestContract(t *testing.T) {
 		"isolate_func":      {Guard: guards.IsolateFunc(func(context.Context) (string, error) { return "Is Acme solvent?", nil })},
 		"isolate":           {Guard: guards.Isolate("Is Acme solvent?")},
 		"journal":           {Guard: guards.Journal(io.Discard)},
+		"kill_switch":       {Guard: guards.KillSwitch(killswitch.File(stopFile(t)))},
 		"landing":           {Guard: guards.Landing()},
 		"loop":              {Guard: guards.LoopOptions{Strict: true}.Guard()},
 		"reask":             {Guard: guards.Reask()},

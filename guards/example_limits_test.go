@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/callbacks/callbackstest"
 	"github.com/gardefou/gardefou/guards"
+	"github.com/gardefou/gardefou/guards/killswitch"
 	"github.com/gardefou/gardefou/guards/ledger"
 )
 
@@ -164,4 +167,34 @@ func ExampleSpend() {
 	// model: [guard] Spend limit reached: run stopped.
 	// gemini-2.5-flash charged $0.00138 of $0.002 - refused: 1
 	// budget_exhausted
+}
+
+// In another process: gardefou stop --agent researcher --reason "wrong figures" --state FILE
+func ExampleKillSwitch() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	state := killswitch.File(filepath.Join(dir, "stops.json"))
+	if _, _, err := killswitch.Lift(context.Background(), state, killswitch.Selector{Scope: killswitch.ScopeAll}); err != nil {
+		panic(err) // the state begins with nothing stopped
+	}
+	chain := callbacks.New(guards.KillSwitch(state))
+	agent := llmagent.Config{Name: "researcher", Model: callbackstest.Script(callbackstest.Say("solvent"))}
+	fmt.Println(ask(chain.NewAgent(agent)).Outcome().Status)
+
+	stop := killswitch.Stop{
+		Selector: killswitch.Selector{Scope: killswitch.ScopeAgent, Name: "researcher"},
+		Since:    time.Date(2026, time.March, 2, 9, 30, 0, 0, time.UTC), Reason: "wrong figures",
+	}
+	if _, err := killswitch.Put(context.Background(), state, stop); err != nil {
+		panic(err)
+	}
+	fmt.Println(ask(chain.NewAgent(agent)).Outcome().Code)
+	// Output:
+	// model: solvent
+	// done
+	// model: [guard] Stopped by a person (agent "researcher", since 2026-03-02T09:30:00Z): wrong figures
+	// killed
 }

@@ -57,9 +57,11 @@ const (
 	ToolTimeout        Code = "tool_timeout"   // guards.Deadline: one tool call
 	InvalidFinish      Code = "invalid_finish" // guards.Finish
 	NotFinished        Code = "not_finished"
-	RepeatedCall       Code = "repeated_call"  // guards.Loop: one call
-	RateLimited        Code = "rate_limited"   // guards.RateLimit
-	ToolExhausted      Code = "tool_exhausted" // guards.Retry: failed too often in a row
-	CostUnbounded      Code = "cost_unbounded" // guards.Spend: no worst case is known
-	LedgerFailed       Code = "ledger_failed"  // guards.Spend: the ledger can't be written
+	RepeatedCall       Code = "repeated_call"      // guards.Loop: one call
+	RateLimited        Code = "rate_limited"       // guards.RateLimit
+	Killed             Code = "killed"             // guards.KillSwitch: a person stopped it
+	KillSwitchFailed   Code = "kill_switch_failed" // guards.KillSwitch: its state is unknown
+	ToolExhausted      Code = "tool_exhausted"     // guards.Retry: failed too often in a row
+	CostUnbounded      Code = "cost_unbounded"     // guards.Spend: no worst case is known
+	LedgerFailed       Code = "ledger_failed"      // guards.Spend: the ledger can't be written
 )

@@ -22,6 +22,11 @@ const (
 	RateLimited Key = "guards.rate.limited"
 	RateBroken  Key = "guards.rate.broken"
 
+	Killed           Key = "guards.killed"
+	KilledNoReason   Key = "guards.killed.no_reason"
+	KillSwitchOld    Key = "guards.kill_switch.old"
+	KillSwitchUnread Key = "guards.kill_switch.unread"
+
 	CheckpointFailed Key = "guards.checkpoint.failed"
 
 	AskCall   Key = "guards.ask.call"
@@ -56,6 +61,18 @@ var peopleCatalogue = map[Key]entry{
 
 	RateLimited: {"refused: too many calls in too short a time; go on without it, or try again later", "refusé : trop d'appels en trop peu de temps ; continue sans, ou réessaie plus tard"},
 	RateBroken:  {"refused: the call rate can't be read", "refusé : fréquence des appels illisible"},
+
+	Killed:           {"Stopped by a person (%s, since %s): %s", "Arrêté par une personne (%s, depuis %s) : %s"},
+	KilledNoReason:   {"no reason given", "aucun motif donné"},
+	KillSwitchOld:    {"The state of the kill switch is %s old, %s is allowed: run stopped.", "L'état de l'arrêt d'urgence date de %s, %s sont permises : traitement interrompu."},
+	KillSwitchUnread: {"The state of the kill switch can't be read: run stopped.", "L'état de l'arrêt d'urgence est illisible : traitement interrompu."},
+
+	"guards.killed.all":     {"everything", "tout"},
+	"guards.killed.run":     {"run", "traitement"},
+	"guards.killed.session": {"session", "session"},
+	"guards.killed.user":    {"user", "utilisateur"},
+	"guards.killed.agent":   {"agent", "agent"},
+	"guards.killed.app":     {"app", "application"},
 
 	CheckpointFailed: {"refused: no restore point could be taken before %s", "refusé : aucun point de restauration n'a pu être pris avant %s"},
 
