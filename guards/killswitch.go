@@ -46,6 +46,9 @@ type KillSwitchOptions struct {
 // A stop of an agent stops every Run that the agent has taken a step in, as far as the guard is attached there; one
 // of a session, a user or an app also stops the agents that are used as tools in it.
 //
+// It is asked before each agent, model call and tool, and again directly before each effect: an
+// attempt or a call that waited meanwhile does not begin.
+//
 // State is read four times a second in the background, by one goroutine for each guard value, until the
 // last Run of it is closed; where nothing calls callbacks.Start, until no step was taken for two seconds. A step uses
 // the last reading. Only the first step after a rest waits for one.
@@ -91,6 +94,11 @@ func (o KillSwitchOptions) Guard() callbacks.Guard {
 	g.BeforeTool = func(ctx agent.Context, _ tool.Tool, _ map[string]any) (map[string]any, error) {
 		return nil, k.ask(ctx)
 	}
+	// After every wait: the hooks above keep a stopped Run from asking a person or taking a budget.
+	g.Gate = func(ctx context.Context, _ callbacks.Step) error {
+		adk, _ := ctx.(agent.Context) // a model's is none: who calls it is known from the hooks
+		return k.askIn(ctx, adk)
+	}
 	return g
 }
 
@@ -101,8 +109,9 @@ type killSwitch struct {
 }
 
 // ask returns the refusal of a step that somebody stopped, or that may have been.
-func (k *killSwitch) ask(ctx agent.Context) error {
-	plain := contextOf(ctx)
+func (k *killSwitch) ask(ctx agent.Context) error { return k.askIn(contextOf(ctx), ctx) }
+
+func (k *killSwitch) askIn(plain context.Context, ctx agent.Context) error {
 	if plain == nil {
 		plain = context.Background()
 	}
@@ -179,21 +188,21 @@ func (s *subject) selectors(ctx agent.Context, run *callbacks.Run) []killswitch.
 	if run != nil {
 		all = append(all, killswitch.Selector{Scope: killswitch.ScopeRun, Name: run.ID()})
 	}
-	if ctx == nil {
-		return all
-	}
-	here := []killswitch.Selector{
-		{Scope: killswitch.ScopeSession, Name: ctx.SessionID()},
-		{Scope: killswitch.ScopeUser, Name: ctx.UserID()},
-		{Scope: killswitch.ScopeApp, Name: ctx.AppName()},
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.outermost == nil {
-		s.outermost = here
+	if ctx != nil {
+		here := []killswitch.Selector{
+			{Scope: killswitch.ScopeSession, Name: ctx.SessionID()},
+			{Scope: killswitch.ScopeUser, Name: ctx.UserID()},
+			{Scope: killswitch.ScopeApp, Name: ctx.AppName()},
+		}
+		if s.outermost == nil {
+			s.outermost = here
+		}
+		s.agents[ctx.AgentName()] = true
+		all = append(all, here...)
 	}
-	s.agents[ctx.AgentName()] = true
-	all = append(append(all, s.outermost...), here...)
+	all = append(all, s.outermost...)
 	for name := range s.agents {
 		all = append(all, killswitch.Selector{Scope: killswitch.ScopeAgent, Name: name})
 	}

@@ -20,6 +20,7 @@ import (
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/runner"
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/tool"
@@ -152,6 +153,35 @@ func TestKillSwitchReachesAgentsUsedAsTools(t *testing.T) {
 				require.Equal(t, 1, outer.Calls())
 			})
 		})
+	}
+}
+
+// What waits when a stop is made has no effect afterwards: it is asked again after every wait.
+func TestKillSwitchIsAskedAfterEveryWait(t *testing.T) {
+	for _, inTool := range []bool{false, true} {
+		for scope, name := range map[killswitch.Scope]string{killswitch.ScopeAll: "", killswitch.ScopeSession: killSession, killswitch.ScopeAgent: "clerk"} {
+			synctest.Test(t, func(t *testing.T) {
+				store, run := killswitch.File(stopFile(t)), newRun(t)
+				defer run.Close()
+				wait := func() {
+					put(t, store, scope, name, "")
+					time.Sleep(time.Second)
+				}
+				slow := callbacks.Guard{Name: "slow"}
+				if inTool {
+					slow.BeforeTool = func(agent.Context, tool.Tool, map[string]any) (map[string]any, error) { wait(); return nil, nil }
+				} else {
+					slow.BeforeModel = func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) { wait(); return nil, nil }
+				}
+				work, m := callbackstest.Tool("lookup"), callbackstest.Script(callbackstest.Call("lookup", nil), callbackstest.Say("done"))
+				a, err := callbacks.New(guards.KillSwitch(store), slow).NewAgent(llmagent.Config{Name: "clerk", Model: m, Tools: []tool.Tool{work}})
+				require.NoError(t, err)
+				shopRun(t, a, run)
+				require.Equal(t, codes.Killed, run.Outcome().Code)
+				require.Empty(t, work.Calls())
+				require.Equal(t, map[bool]int{false: 0, true: 1}[inTool], m.Calls())
+			})
+		}
 	}
 }
 
