@@ -226,9 +226,14 @@ func (c *Chain) tellingEnd(name string) func(agent.InvocationContext, agentRun) 
 
 // contained makes an error of the agent's panic.
 func contained(ctx agent.InvocationContext, next agentRun) iter.Seq2[*session.Event, error] {
+	return withoutPanic(func() iter.Seq2[*session.Event, error] { return next(ctx) })
+}
+
+// withoutPanic makes an error of a panic in start or in the events it returns.
+func withoutPanic(start func() iter.Seq2[*session.Event, error]) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
 		pump(yield, func(give func(*session.Event, error) bool) {
-			for e, err := range next(ctx) {
+			for e, err := range start() {
 				if !give(e, err) {
 					return
 				}

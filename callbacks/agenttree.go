@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/agent/workflowagent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/tool"
 )
@@ -24,6 +26,8 @@ type treeAgent struct {
 	tools []tool.Tool
 	// open says that toolsets or sub-agents give it tools that can't be seen here.
 	open bool
+	// nodes are those of its graph, where it runs one, and below.
+	nodes []treeNode
 }
 
 // chain is the one the agent was built with, nil where there is none.
@@ -57,6 +61,9 @@ func agentsOf(root agent.Agent) []treeAgent {
 		return nil
 	}
 	all := []treeAgent{lookAt(root)}
+	for _, n := range all[0].nodes {
+		all = append(all, agentsOf(n.agent)...)
+	}
 	for _, sub := range root.SubAgents() {
 		all = append(all, agentsOf(sub)...)
 	}
@@ -72,6 +79,10 @@ func lookAt(a agent.Agent) treeAgent {
 		return out
 	}
 	if kind := state.FieldByName("AgentType"); kind.IsValid() && kind.Kind() == reflect.String {
+		if graph, ok := exported(state, "Config").(workflowagent.Config); ok {
+			out.known, out.nodes = true, lookAtGraph(graph.Edges)
+			return out
+		}
 		// These only start others.
 		out.known = slices.Contains([]string{"LoopAgent", "SequentialAgent", "ParallelAgent"}, kind.String())
 		return out
@@ -102,6 +113,16 @@ func stateOf(v reflect.Value) reflect.Value {
 		}
 	}
 	return reflect.Value{}
+}
+
+// isSingleTurn reports whether an LLM agent is in the mode that a node of a graph gives it.
+func isSingleTurn(a agent.Agent) bool {
+	state := stateOf(reflect.ValueOf(a))
+	if !state.IsValid() {
+		return false
+	}
+	mode := state.FieldByName("Mode")
+	return mode.IsValid() && mode.Kind() == reflect.String && mode.String() == string(llmagent.ModeSingleTurn)
 }
 
 func exported(state reflect.Value, field string) any {

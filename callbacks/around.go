@@ -80,14 +80,36 @@ func (a *aroundAgent) Run(ctx agent.InvocationContext) iter.Seq2[*session.Event,
 
 // RunNode implements what ADK's workflow graph calls in the place of Run.
 func (a *aroundAgent) RunNode(ctx agent.Context, input any) iter.Seq2[*session.Event, error] {
-	node, ok := a.Agent.(interface {
+	return func(yield func(*session.Event, error) bool) {
+		n := &nodeRun{}
+		if outer := nodeOf(ctx); outer != nil {
+			n.line = outer.line
+		}
+		defer RunOf(ctx).nodeEnds(ctx, n)
+		for ev, err := range a.runNode(n.enter(ctx), input) {
+			if !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
+
+// runNode is RunNode in the run of a node that it shares with the wrappers around it.
+func (a *aroundAgent) runNode(ctx agent.Context, input any) iter.Seq2[*session.Event, error] {
+	var node func(agent.Context, any) iter.Seq2[*session.Event, error]
+	switch inner := a.Agent.(type) {
+	case *aroundAgent:
+		node = inner.runNode
+	case interface {
 		RunNode(ctx agent.Context, input any) iter.Seq2[*session.Event, error]
-	})
-	if !ok || input == nil {
+	}:
+		node = inner.RunNode
+	}
+	if node == nil || input == nil {
 		// A transfer brings no input: RunNode would hide the conversation from the agent.
 		return a.Run(ctx)
 	}
 	return a.f(ctx, func(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
-		return node.RunNode(agent.Promote(ctx), input)
+		return node(agent.Promote(ctx), input)
 	})
 }

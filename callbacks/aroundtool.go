@@ -124,6 +124,7 @@ type aroundTool struct {
 	tool.Tool
 	inner runnable // what the calls go to
 	c     *Chain   // takes the calls where it is not nil, else f does
+	alone bool     // what c refuses is an error and no result
 	f     func(ctx agent.Context, args map[string]any, next ToolCall) (map[string]any, error)
 	next  ToolCall
 }

@@ -19,7 +19,8 @@ import (
 // are attached to the runner. What is certainly wrong never gets here: NewAgent, Attach
 // and Plugin refuse it.
 //
-// It sees agents that ADK built and what NewAgent put around them. Into an agent with
+// It sees agents that ADK built, what NewAgent put around them, and the nodes of a graph
+// (workflowagent) with the agents and tools in them. Into an agent or a node with
 // code of its own it can't look, nor into a toolset, nor below an agent that is used as a
 // tool: check that one by itself.
 func Check(root agent.Agent, plugins ...*Chain) []inspect.Problem {
@@ -84,6 +85,7 @@ func (c *checker) agent(a treeAgent) {
 		c.add(inspect.Unknown, a.name, "", "its code calls what it likes; nothing here can be said to hold for it")
 		return
 	}
+	c.graph(a)
 	if !a.llm {
 		return
 	}
@@ -107,6 +109,26 @@ func (c *checker) agent(a treeAgent) {
 	c.conflicts(a, guards)
 	c.limits(a, guards)
 	c.company(a, guards)
+}
+
+// graph checks the nodes of an agent that runs a graph.
+func (c *checker) graph(a treeAgent) {
+	var bare []string
+	for _, n := range a.nodes {
+		if !n.guarded {
+			bare = append(bare, n.name)
+		}
+		if n.tool != nil && guardedToolOf(n.tool) == nil {
+			c.add(inspect.UncoveredTool, a.name, "", "no hook sees calls of %q in the node %q: make it of Chain.Tool", n.tool.Name(), n.name)
+		}
+		if n.code {
+			c.add(inspect.Unknown, a.name, "", "the node %q runs what its code likes; make the nodes it gives to RunNode with Chain.Node", n.name)
+		}
+	}
+	if len(bare) > 0 {
+		c.add(inspect.UnguardedNode, a.name, "",
+			"a stop does not end the graph at %s, and a refusal there is handed on as data: build it with Chain.Edges", strings.Join(bare, ", "))
+	}
 }
 
 func (c *checker) tools(a treeAgent, guards []placed) {

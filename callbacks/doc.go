@@ -73,8 +73,9 @@
 // as by Deny and the agent fails in place of its next model call; from before_agent it
 // is an End.
 //
-// ADK shares one state delta among the events of a step. Leave Actions of a partial event
-// alone: the step that goes on may still write to it.
+// ADK shares one state delta among the events of a step, which goes on and may write to it while
+// a chunk is read. Chunks have an empty one of their own in [Run.Events], under a plugin and from
+// a node of [Chain.Node]; elsewhere leave Actions of a partial event alone.
 //
 // An agent that is refused five times in a row without a call of its model in between,
 // which is what an unbounded loop around an ended agent does, stops the Run.
@@ -96,6 +97,8 @@
 //	wrap_agent                                NewAgent only    refused if needed
 //	observe                                   yes              yes
 //
+// In a graph both forms need [Chain.Edges] and [Chain.Tool] too, see below.
+//
 // "Refused if needed" means at construction, with [ErrForm], where the guard's
 // Info says that it does not do its work without that hook; a hook that is only
 // an extra is left out. On an agent the chain covers function tools, streaming
@@ -113,7 +116,33 @@
 // hooks unrun, those of the same chain's plugin too where it comes first; an answer in
 // a tool's place passes the tool hooks. Put the chain's plugin before all others.
 //
+// # Graphs
+//
+// Of ADK's graph of nodes (workflow, workflowagent) hooks see the agents only, and nothing but a
+// node's error ends it. Build it with
+//
+//	edges, err := chain.Edges(workflow.Chain(workflow.Start, ask, pay))
+//
+// so that a stop ends it before the next node, and a refusal in a node ends it with an error
+// that is [ErrStopped], [ErrEnded], [ErrDenied] or [ErrFailed] and has a [FailedError]: a
+// refusal's text is never an output. Give a tool node a tool of [Chain.Tool], and make with
+// [Chain.Node] what a parallel worker or workflow.RunNode runs. What can be seen to run uncovered
+// is refused, with [ErrUncovered]; [Check] reads the nodes of a graph that is built.
+//
+// Runs of agents of one name at once in one branch are kept apart where each is a node of
+// [Chain.Node], or an agent that a guard wraps ([Guard].WrapAgent). Use one agent object for
+// each: ADK itself has a data race on one that two run. A gap that a guard leaves in a node's
+// place (guards.Contain) is no output, and in a later round of a cycle a join takes the one of
+// the round before.
+//
 // # What no chain can cover
+//
+// In a graph: the code of function nodes, dynamic nodes and node types of your own, but for what
+// they run of the above; nodes given to RunNode bare, of which a refusal is an output; a join,
+// where a node beside it is bare; a pause: ADK asks for approvals under an LLM agent only, and
+// runs all children of a dynamic node again when it is resumed. RunNode keeps of an error its
+// text alone, and a dynamic node that goes on after one may pay: the stop is looked at before
+// each guarded node and step.
 //
 // Live mode, which skips model hooks: an agent with a chain refuses to start it, and
 // a run under a chain's plugin ends with an error. Tools that run on the provider's

@@ -100,6 +100,8 @@ type Event struct {
 	// Usage is the token usage of a model step, read once, from its final
 	// response. Nil where the model reported none.
 	Usage *genai.GenerateContentResponseUsageMetadata
+
+	node *nodeRun
 }
 
 // A Step says which step a hook is in, for the predicates of [When] and for
@@ -113,6 +115,8 @@ type Step struct {
 	Tool   string
 	CallID string
 	Args   map[string]any
+
+	node *nodeRun
 }
 
 // Arg returns the argument of that name, or nil. Like encoding/json, by which many tools read

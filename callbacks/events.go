@@ -49,6 +49,7 @@ func (r *Run) Events(events iter.Seq2[*session.Event, error]) iter.Seq2[*session
 			if ev != nil && ev.InvocationID != "" {
 				invocations[ev.InvocationID] = struct{}{}
 			}
+			ownDelta(ev)
 			r.follow(ev)
 			r.passed(ev)
 			calls.follow(ev, r.isStopped())

@@ -82,6 +82,8 @@ func refusing(hook inspect.Hook, how func() error) callbacks.Guard {
 	switch hook {
 	case inspect.BeforeAgent:
 		g.BeforeAgent = func(agent.Context) (*genai.Content, error) { return nil, how() }
+	case inspect.AfterAgent:
+		g.AfterAgent = func(agent.Context) (*genai.Content, error) { return nil, how() }
 	case inspect.BeforeModel:
 		g.BeforeModel = func(agent.Context, *model.LLMRequest) (*model.LLMResponse, error) { return nil, how() }
 	case inspect.AfterModel:

@@ -43,6 +43,7 @@ func (r *Run) begin(ctx placeContext) {
 
 // cutShort says that a refusal ended an agent.
 func (r *Run) cutShort(p Place, guard string, refusal *Refusal) {
+	p.node.cutShort(p, guard, refusal)
 	if p.Branch != "" {
 		return
 	}
@@ -59,6 +60,7 @@ func (r *Run) cutShort(p Place, guard string, refusal *Refusal) {
 
 // wentOn says that an agent's model answered: whoever was cut short before is not the last.
 func (r *Run) wentOn(p Place) {
+	p.node.wentOn(p)
 	if p.Branch != "" {
 		return
 	}

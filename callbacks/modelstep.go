@@ -4,6 +4,7 @@
 package callbacks
 
 import (
+	"encoding/json"
 	"errors"
 	"reflect"
 	"strings"
@@ -41,6 +42,9 @@ type modelStep struct {
 	gated atomic.Bool
 	told  atomic.Bool
 	inner atomic.Int64 // a time.Duration
+	// singleTurn says that the agent runs in that mode, as one in a node of a graph does. Only
+	// the model wrapper sees it.
+	singleTurn bool
 }
 
 // modelStepID finds the step again at its agent's place: before_model, the model and
@@ -452,7 +456,22 @@ func (m modelHooks) save(ctx agent.Context, resp *model.LLMResponse) {
 	if out == "" || m.schema && strings.TrimSpace(out) == "" {
 		return
 	}
+	var value any = out
+	if m.schema && m.c.inSingleTurn(ctx) {
+		var object map[string]any
+		if json.Unmarshal([]byte(out), &object) != nil {
+			return // ADK fails the agent
+		}
+		value = object
+	}
 	// The delta, which is what ADK stores, is always written; only the live view of
 	// a context without a session can fail.
-	_ = ctx.State().Set(m.saveAs, out)
+	_ = ctx.State().Set(m.saveAs, value)
+}
+
+// inSingleTurn reports whether the last model call of ctx's agent was made in that mode, in
+// which ADK saves what a schema describes as an object.
+func (c *Chain) inSingleTurn(ctx agent.Context) bool {
+	s := c.modelStep(ctx)
+	return s != nil && s.singleTurn
 }

@@ -149,8 +149,9 @@ func (g *guardedModel) step(ctx context.Context) *modelStep {
 		return nil
 	}
 	var p Place
+	singleTurn := false
 	if ic, ok := ctx.(agent.InvocationContext); ok && ic.Agent() != nil {
-		p = placeIn(ic, ic.Agent().Name())
+		p, singleTurn = placeIn(ic, ic.Agent().Name()), isSingleTurn(ic.Agent())
 	} else if outer, ok := ctx.Value(stepKey{}).(*modelStep); ok {
 		p = outer.ev.Place()
 	} else {
@@ -159,6 +160,9 @@ func (g *guardedModel) step(ctx context.Context) *modelStep {
 	ms := g.c.modelStepAt(run, p)
 	if ms != nil && ms.ev.Model == "" {
 		ms.ev.Model = g.base.Name()
+	}
+	if ms != nil && singleTurn {
+		ms.singleTurn = true
 	}
 	return ms
 }

@@ -131,7 +131,7 @@ func (r *Run) passed(ev *session.Event) {
 	defer r.mu.Unlock()
 	r.closeStepsWhere(func(o openStep) bool {
 		if o.model {
-			return o.over && o.Place == at && len(responses) == 0
+			return o.over && o.inAnyNode() == at && len(responses) == 0
 		}
 		return o.over && o.Invocation == ev.InvocationID && slices.Contains(responses, o.call)
 	})

@@ -112,7 +112,8 @@ type Result struct {
 }
 
 // Outcome returns how the Run stands now; after the run, how it ended: why it was stopped;
-// else the error it ended with; else what [Run.MarkShort] said; else why a guard ended the agent
+// else the error it ended with, which is the refusal where a node of a graph ended with one;
+// else what [Run.MarkShort] said; else why a guard ended the agent
 // that worked last; else that the last model response of an agent was no answer, see
 // [answer.Check]; else done.
 //
@@ -146,6 +147,8 @@ func (r *Run) Outcome() Result {
 		return Result{Status: StatusLanded}
 	case r.failure == nil:
 		return Result{Status: StatusDone}
+	case refusedNode(r.failure) != nil:
+		return refusedNode(r.failure).result()
 	case r.ended.echoed(r.failure) != "":
 		return Result{Status: r.ended.echoed(r.failure), Err: r.failure}
 	default:
@@ -158,4 +161,14 @@ func (s *stop) result() Result {
 		Status: statusOf(s.refusal), Agent: s.agent, Guard: s.guard,
 		Code: s.refusal.Code, Reason: s.refusal.reason(), Err: s.refusal.Unwrap(),
 	}
+}
+
+// refusedNode returns the refusal that a node ended the graph with, where err is one, or nil:
+// one that fails is an error as any other.
+func refusedNode(err error) *stop {
+	var e *nodeError
+	if errors.As(err, &e) && e.stop.refusal.scope != scopeFailure {
+		return e.stop
+	}
+	return nil
 }

@@ -14,10 +14,15 @@ import (
 )
 
 // A Place is where an agent works: the invocation, the branch of a parallel agent in it,
-// and the agent's name. One agent at work there makes one model call at a time, and any
-// number of tool calls at once. An agent used as a tool has an invocation of its own. The
-// zero Place is that of a hook without a context.
-type Place struct{ Invocation, Branch, Agent string }
+// and the agent's name; in a graph of nodes also the run of the node, see [Chain.Node], so that
+// two runs at once of agents of one name are two places. One agent at work there makes one
+// model call at a time, and any number of tool calls at once. An agent used as a tool has an
+// invocation of its own. The zero Place is that of a hook without a context.
+type Place struct {
+	Invocation, Branch, Agent string
+
+	node *nodeRun
+}
 
 // PlaceOf returns the place of the agent whose hook or tool has ctx; that of nil is zero.
 func PlaceOf(ctx agent.Context) Place {
@@ -35,23 +40,32 @@ type placeContext interface {
 }
 
 func placeIn(ctx placeContext, agentName string) Place {
-	return Place{ctx.InvocationID(), ctx.Branch(), agentName}
+	return Place{ctx.InvocationID(), ctx.Branch(), agentName, nodeOf(ctx)}
 }
 
-func placeOfEvent(ev *session.Event) Place { return Place{ev.InvocationID, ev.Branch, ev.Author} }
+// placeOfEvent returns the place of the agent that made an event, in any node.
+func placeOfEvent(ev *session.Event) Place {
+	return Place{Invocation: ev.InvocationID, Branch: ev.Branch, Agent: ev.Author}
+}
+
+// inAnyNode is p for what an agent comes back to in the next run of its node.
+func (p Place) inAnyNode() Place {
+	p.node = nil
+	return p
+}
 
 // Place returns where the step was.
-func (ev *Event) Place() Place { return Place{ev.Invocation, ev.Branch, ev.Agent} }
+func (ev *Event) Place() Place { return Place{ev.Invocation, ev.Branch, ev.Agent, ev.node} }
 
 func (ev *Event) setPlace(p Place) {
-	ev.Invocation, ev.Branch, ev.Agent = p.Invocation, p.Branch, p.Agent
+	ev.Invocation, ev.Branch, ev.Agent, ev.node = p.Invocation, p.Branch, p.Agent, p.node
 }
 
 // Place returns where the step is.
-func (s Step) Place() Place { return Place{s.Invocation, s.Branch, s.Agent} }
+func (s Step) Place() Place { return Place{s.Invocation, s.Branch, s.Agent, s.node} }
 
 func (p Place) step(hook inspect.Hook) Step {
-	return Step{Hook: hook, Invocation: p.Invocation, Agent: p.Agent, Branch: p.Branch}
+	return Step{Hook: hook, Invocation: p.Invocation, Agent: p.Agent, Branch: p.Branch, node: p.node}
 }
 
 // whole is the place of p's whole invocation, wholeOf that of the invocation with an id.
@@ -64,7 +78,8 @@ func wholeOf(id string) Place { return Place{Invocation: id} }
 //
 // A value is forgotten when the agent there ends, after the observers of all chains at the
 // place were given its last event. An agent that pauses for an approval ends too, as does
-// one that a loop will run again: what they come back to is for a [PlaceKey.Lasting] key.
+// one that a loop or a graph will run again: what they come back to is for a [PlaceKey.Lasting]
+// key, which takes all runs of a node for one place.
 //
 // Where the caller leaves an agent that has no plugin, between two of its steps, nothing
 // says that it ended, unless the caller ranges over [Run.Events].
@@ -114,7 +129,7 @@ func (k *PlaceKey[T]) At(ctx context.Context, p Place) T {
 // in returns where the value of p is, and its key there.
 func (k *PlaceKey[T]) in(p Place) (at Place, key any) {
 	if k.lasting {
-		return p.whole(), lastingID{k, p}
+		return p.whole(), lastingID{k, p.inAnyNode()}
 	}
 	return p, k
 }
@@ -167,12 +182,13 @@ func (r *Run) refusedAgain(p Place) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	values := r.at(p.whole()).values
-	n, _ := values[refusedID(p)].(int)
-	values[refusedID(p)] = n + 1
+	id := refusedID(p.inAnyNode())
+	n, _ := values[id].(int)
+	values[id] = n + 1
 	return n+1 >= maxRefusalsInARow
 }
 
-func (r *Run) progressed(p Place) { r.take(p.whole(), refusedID(p)) }
+func (r *Run) progressed(p Place) { r.take(p.whole(), refusedID(p.inAnyNode())) }
 
 // takeFailure returns the refusal that a tool step of ctx's agent failed it with, once.
 func takeFailure(ctx agent.Context) *Refusal {

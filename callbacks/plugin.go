@@ -194,6 +194,7 @@ func (r runHooks) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sess
 		// Escalating is the only thing that ends an unbounded LoopAgent.
 		ev.Actions.Escalate = true
 	}
+	ownDelta(ev)
 	dropRefusedOutput(ev)
 	for _, h := range r.c.h.onEvent {
 		got, err := safely(func() (*session.Event, error) { return h.f(ctx, ev) })
@@ -207,6 +208,14 @@ func (r runHooks) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sess
 		}
 	}
 	return nil, nil
+}
+
+// ownDelta gives a partial event a state delta of its own. ADK has one for all events of a step
+// and writes it while a consumer reads the chunks; it is stored with the whole answer only.
+func ownDelta(ev *session.Event) {
+	if ev != nil && ev.Partial {
+		ev.Actions.StateDelta = map[string]any{}
+	}
 }
 
 // dropRefusedOutput takes back what ADK saved under an output key of an agent

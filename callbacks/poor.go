@@ -38,6 +38,7 @@ func (r *Run) answered(p Place, resp *model.LLMResponse, fault error) {
 	if r == nil {
 		return
 	}
+	p = p.inAnyNode()
 	var refusal *Refusal
 	switch {
 	case fault != nil:
@@ -93,7 +94,7 @@ func (r *Run) TakeNoAnswer(ctx agent.InvocationContext, agentName string) error 
 	if r == nil {
 		return nil
 	}
-	p := placeIn(ctx, agentName)
+	p := placeIn(ctx, agentName).inAnyNode()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, a := range r.poor {

@@ -80,7 +80,8 @@ func Fail(code codes.Code, text string) *Refusal {
 	return &Refusal{scope: scopeFailure, Code: code, Text: text}
 }
 
-// A FailedError is the error an agent ends with that was failed by [Fail]. It is not a
+// A FailedError is the error an agent ends with that was failed by [Fail], and what errors.As
+// finds in the error of a node that ended with a refusal, see [Chain.Node]. It is not a
 // refusal itself: around an agent used as a tool it says nothing about the agent that
 // called it.
 type FailedError struct{ Refusal *Refusal }

@@ -239,7 +239,9 @@ func (t toolHooks) save(ctx agent.Context, tl tool.Tool, res map[string]any) {
 	if t.saveAs == "" || tl.Name() != setModelResponse || res == nil || res["error"] != nil {
 		return
 	}
-	if b, err := json.Marshal(res); err == nil {
+	if t.c.inSingleTurn(ctx) {
+		_ = ctx.State().Set(t.saveAs, maps.Clone(res))
+	} else if b, err := json.Marshal(res); err == nil {
 		_ = ctx.State().Set(t.saveAs, string(b))
 	}
 }

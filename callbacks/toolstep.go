@@ -35,8 +35,10 @@ type toolStep struct {
 	seen int
 	fx   effects
 	// live is ctx, as hooks before the tool, wrappers and the tool have it.
-	live  agent.Context
-	alive liveContext
+	live    agent.Context
+	alive   liveContext
+	refusal *Refusal // of the call that was refused
+	alone   bool     // no agent made the call, so no event of it is to come
 }
 
 func (c *Chain) newToolStep(ctx agent.Context, t tool.Tool, args map[string]any) *toolStep {
@@ -143,7 +145,7 @@ func (s *toolStep) refuse(guard string, r *Refusal, err error) map[string]any {
 	if r == nil {
 		r = refusalOf(langOf(s.run), err)
 	}
-	s.refused, s.seen = true, 0
+	s.refused, s.refusal, s.seen = true, r, 0
 	if r.guard != "" {
 		guard = r.guard
 	}
@@ -299,7 +301,7 @@ func (s *toolStep) tell(result map[string]any) {
 			s.run.wait(s.ev.Invocation, 1)
 		}
 	}
-	defer s.run.stepOver(s, s.ev.Outcome != OutcomePending)
+	defer s.run.stepOver(s, s.ev.Outcome != OutcomePending && !s.alone)
 	if len(s.c.h.observe) == 0 {
 		return
 	}

@@ -34,15 +34,48 @@ func (c *Chain) wraps(t tool.Tool) bool {
 	return false
 }
 
-// callTool takes a call through the chain. It returns an error only for ADK's own
+// callTool takes a call through the chain. On an agent it returns an error only for ADK's own
 // confirmation flow; every other failure is a result the model may read.
 func (c *Chain) callTool(ctx agent.Context, a *aroundTool, args map[string]any) (map[string]any, error) {
 	ctx = carryRun(ctx)
 	c.take(ctx)
 	s := c.newToolStep(ctx, a.Tool, args)
+	s.alone = a.alone
 	defer s.enliven()()
-	return s.finish(a.inner, s.before())
+	res, err := s.finish(a.inner, s.before())
+	if a.alone && err == nil {
+		return s.orError(res)
+	}
+	return res, err
 }
+
+// orError returns the result of a call that no agent made, or why there is none.
+func (s *toolStep) orError(res map[string]any) (map[string]any, error) {
+	readable, _ := res["error"].(string)
+	switch {
+	case s.refusal != nil:
+		r := *s.refusal
+		r.Text, r.guard = readable, s.ev.Guard
+		return nil, &sealed{&r}
+	case s.asksForApproval():
+		return nil, tool.ErrConfirmationRequired
+	case s.ev.Outcome == OutcomeFailed || s.ev.Outcome == OutcomePanicked:
+		return nil, &sealed{&toolError{readable, s.ev.Err}}
+	}
+	return res, nil
+}
+
+// A toolError is a tool's own error behind the text that a model may read of it.
+type toolError struct {
+	text  string
+	cause error
+}
+
+// Error implements error.
+func (e *toolError) Error() string { return e.text }
+
+// Unwrap returns the tool's own error.
+func (e *toolError) Unwrap() error { return e.cause }
 
 // finish takes a call on from what the before_tool hooks answered; nil means that the
 // tool may run.

@@ -44,12 +44,14 @@ type ProblemKind string
 const (
 	// Unguarded is an agent that calls a model with no chain around it.
 	Unguarded ProblemKind = "unguarded"
-	// Unknown is an agent whose code can't be looked into.
+	// Unknown is an agent, or a node of a graph, whose code can't be looked into.
 	Unknown ProblemKind = "unknown"
 	// Unbounded is an agent on which nothing counts model calls.
 	Unbounded ProblemKind = "unbounded"
 	// UncoveredTool is a tool whose calls no hook sees.
 	UncoveredTool ProblemKind = "uncovered_tool"
+	// UnguardedNode is a node of a graph that no chain stands around.
+	UnguardedNode ProblemKind = "unguarded_node"
 	// NoSuchTool and NoSuchAgent are names that nothing in the tree has.
 	NoSuchTool  ProblemKind = "no_such_tool"
 	NoSuchAgent ProblemKind = "no_such_agent"
