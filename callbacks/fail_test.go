@@ -47,7 +47,7 @@ func TestFailIsTheAgentsError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.guard.Name = "failing"
-			callbackstest.Matrix{
+			inWorkersToo(callbackstest.Matrix{
 				Guards: func() []callbacks.Guard { return []callbacks.Guard{callbacks.ForAgents(tc.guard, "guarded")} },
 				Check: func(t *testing.T, tr *callbackstest.Trial) {
 					require.Equal(t, tc.calls, tr.Model.Calls())
@@ -58,7 +58,7 @@ func TestFailIsTheAgentsError(t *testing.T) {
 						require.ErrorIs(t, tr.Err, cause)
 						require.Equal(t, callbacks.StatusFailed, tr.Run.Outcome().Status)
 					}
-					if tc.step == callbacks.StepTool && tr.Topology != callbackstest.TopologyAgentTool {
+					if tc.step == callbacks.StepTool && tr.Topology.Stored() {
 						require.Equal(t, []map[string]any{{"error": "no data"}}, responses(tr.Stored))
 					}
 					var told int
@@ -73,7 +73,7 @@ func TestFailIsTheAgentsError(t *testing.T) {
 					}
 					require.Equal(t, 1, told)
 				},
-			}.Run(t)
+			}).Run(t)
 		})
 	}
 }

@@ -34,6 +34,12 @@ func allow(name string) callbacks.Guard {
 	}
 }
 
+// inWorkersToo is a matrix whose Check holds for the items of a parallel worker as well.
+func inWorkersToo(m callbackstest.Matrix) callbackstest.Matrix {
+	m.CheckWorker = m.Check
+	return m
+}
+
 func kinds(evs []callbacks.Event) (model, tool int) {
 	for _, ev := range evs {
 		switch ev.Step {
@@ -47,7 +53,7 @@ func kinds(evs []callbacks.Event) (model, tool int) {
 }
 
 func TestMatrixEachStepIsToldOnce(t *testing.T) {
-	callbackstest.Matrix{
+	inWorkersToo(callbackstest.Matrix{
 		Guards: func() []callbacks.Guard { return []callbacks.Guard{allow("a"), allow("b")} },
 		Check: func(t *testing.T, tr *callbackstest.Trial) {
 			require.NoError(t, tr.Err)
@@ -60,7 +66,7 @@ func TestMatrixEachStepIsToldOnce(t *testing.T) {
 			}
 			require.Len(t, tr.Tools[0].(*callbackstest.FakeTool).Calls(), 1)
 		},
-	}.Run(t)
+	}).Run(t)
 }
 
 func responses(evs []*session.Event) []map[string]any {
@@ -112,7 +118,7 @@ func TestMatrixToolRefusalIsOneKey(t *testing.T) {
 }
 
 func TestMatrixStopEndsEverythingAndSavesNothing(t *testing.T) {
-	callbackstest.Matrix{
+	inWorkersToo(callbackstest.Matrix{
 		OutputKey: "out",
 		Guards: func() []callbacks.Guard {
 			return []callbacks.Guard{callbacks.ForAgents(callbacks.Guard{
@@ -134,7 +140,7 @@ func TestMatrixStopEndsEverythingAndSavesNothing(t *testing.T) {
 				require.Equal(t, []map[string]any{{"error": "enough"}}, responses(tr.Stored))
 			}
 		},
-	}.Run(t)
+	}).Run(t)
 }
 
 func TestMatrixPanicsRefuse(t *testing.T) {
@@ -159,7 +165,7 @@ func TestMatrixPanicsRefuse(t *testing.T) {
 		for _, kind := range []string{"function", "streaming"} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				g.Name = "panicky"
-				callbackstest.Matrix{
+				inWorkersToo(callbackstest.Matrix{
 					Guards: func() []callbacks.Guard { return []callbacks.Guard{callbacks.ForAgents(g, "guarded")} },
 					Model: func() *callbackstest.Model {
 						if name == "on_model_error" {
@@ -195,7 +201,7 @@ func TestMatrixPanicsRefuse(t *testing.T) {
 							require.Equal(t, 2, tr.Model.Calls(), "the agent goes on")
 						}
 					},
-				}.Run(t)
+				}).Run(t)
 			})
 		}
 	}

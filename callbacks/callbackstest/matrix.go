@@ -5,9 +5,11 @@ package callbackstest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"testing"
 
 	"google.golang.org/genai"
@@ -50,6 +52,36 @@ const (
 	TopologyAgentTool  Topology = "agent_tool"
 )
 
+// The topologies in which the guarded agent works in a node of ADK's graph, whose edges are of
+// Chain.Edges in both forms: alone, before a node that calls a tool, beside another branch that
+// a join waits for, in a cycle, for the items of a list, and as a child of a node that is code.
+const (
+	TopologyAgentNode   Topology = "agent_node"
+	TopologyToolNode    Topology = "tool_node"
+	TopologyFanOut      Topology = "fan_out"
+	TopologyCycle       Topology = "cycle"
+	TopologyWorker      Topology = "parallel_worker"
+	TopologyDynamicNode Topology = "dynamic_node"
+)
+
+// Topologies are all of them.
+func Topologies() []Topology {
+	return []Topology{
+		TopologyLLM, TopologySequential, TopologyLoop, TopologyParallel, TopologyAgentTool,
+		TopologyAgentNode, TopologyToolNode, TopologyFanOut, TopologyCycle, TopologyWorker, TopologyDynamicNode,
+	}
+}
+
+// Graph reports whether it is one of ADK's graph of nodes.
+func (t Topology) Graph() bool {
+	return slices.Index(Topologies(), t) >= slices.Index(Topologies(), TopologyAgentNode)
+}
+
+// Stored reports whether the guarded agent's events are in the caller's session. Not those of an
+// agent used as a tool, which has a session of its own, nor those of the items of a parallel
+// worker: ADK drops them, so that the agent's model does not read what its tools answered.
+func (t Topology) Stored() bool { return t != TopologyAgentTool && t != TopologyWorker }
+
 // A Cell is one combination of the matrix.
 type Cell struct {
 	Form      Form
@@ -78,7 +110,7 @@ func Cells() []Cell {
 	var cells []Cell
 	for _, form := range []Form{FormAgent, FormPlugin} {
 		for _, mode := range []Cell{{}, {Streaming: true}, {Launched: true}} {
-			for _, top := range []Topology{TopologyLLM, TopologySequential, TopologyLoop, TopologyParallel, TopologyAgentTool} {
+			for _, top := range Topologies() {
 				cells = append(cells, Cell{Form: form, Streaming: mode.Streaming, Topology: top, Launched: mode.Launched})
 			}
 		}
@@ -101,6 +133,10 @@ type Matrix struct {
 	Refused func(Cell) bool
 	// Check looks at what happened in a cell that was built. Required.
 	Check func(t *testing.T, trial *Trial)
+	// CheckWorker is Check for the items of a parallel worker, whose events ADK drops: the
+	// agent's model does not read there what its tools answered, and nothing is stored. Nil
+	// checks what holds in every graph only: after a refusal no further node has run.
+	CheckWorker func(t *testing.T, trial *Trial)
 }
 
 // A Trial is what happened in one cell.
@@ -119,6 +155,11 @@ type Trial struct {
 	// Told are the events the guarded agent's observers were told.
 	Told []callbacks.Event
 	Err  error
+	// Ended is the refusal with which a node ended the graph: in any other tree it is no error.
+	Ended error
+	// After is how often the node after the guarded agent's ran, in a graph. A refused agent's
+	// does not.
+	After int
 }
 
 // Run tries every cell as a subtest.
@@ -157,7 +198,15 @@ func (m Matrix) try(t *testing.T, cell Cell) {
 	if faults := trial.Model.Faults(); len(faults) > 0 {
 		t.Errorf("cell %s: the model got requests a provider would reject: %v", cell, faults)
 	}
-	m.Check(t, trial)
+	if trial.Ended != nil && trial.After != 0 {
+		t.Errorf("cell %s: a node ran after the refusal %v", cell, trial.Ended)
+	}
+	switch {
+	case cell.Topology != TopologyWorker:
+		m.Check(t, trial)
+	case m.CheckWorker != nil:
+		m.CheckWorker(t, trial)
+	}
 }
 
 func (m Matrix) model() *Model {
@@ -205,6 +254,10 @@ func (m Matrix) build(cell Cell, chain *callbacks.Chain, trial *Trial) (agent.Ag
 	if err != nil {
 		return nil, nil, err
 	}
+	if cell.Topology.Graph() {
+		root, err := m.graph(cell.Topology, chain, inner, trial)
+		return root, plugins, err
+	}
 	root, err := around(cell.Topology, inner)
 	return root, plugins, err
 }
@@ -250,7 +303,10 @@ func (m Matrix) play(t *testing.T, trial *Trial, root agent.Agent, plugins []*pl
 	}
 	msg := genai.NewContentFromText("question", genai.RoleUser)
 	collect := func(ev *session.Event, err error) {
-		if err != nil {
+		var refused *callbacks.FailedError
+		if errors.As(err, &refused) && trial.Topology.Graph() && !errors.Is(err, callbacks.ErrFailed) {
+			trial.Ended = err
+		} else if err != nil {
 			trial.Err = err
 		} else {
 			trial.Events = append(trial.Events, ev)
