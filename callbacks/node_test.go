@@ -102,7 +102,7 @@ func TestACycleEndsWhenItsAgentIsRefused(t *testing.T) {
 				require.ErrorAs(t, got.errs[0], &failed)
 				require.Equal(t, codes.Code("calls_exhausted"), failed.Refusal.Code)
 				var r *callbacks.Refusal
-				require.False(t, errors.As(got.errs[0], &r), "around a graph used as a tool it is no refusal of that agent")
+				require.NotErrorAs(t, got.errs[0], &r, "around a graph used as a tool it is no refusal of that agent")
 			})
 		}
 	}

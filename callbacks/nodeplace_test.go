@@ -149,7 +149,8 @@ func TestAnOutputKeyInANodeHoldsWhatADKSaves(t *testing.T) {
 		"schema broken": {schema, []callbackstest.Turn{callbackstest.Say(`{"m": 7}`)}, nil},
 		"no JSON":       {schema, []callbackstest.Turn{callbackstest.Say("seven")}, nil},
 		"with a tool": {
-			schema, []callbackstest.Turn{callbackstest.Call("lookup", nil), callbackstest.Call("set_model_response", map[string]any{"n": 7})},
+			schema,
+			[]callbackstest.Turn{callbackstest.Call("lookup", nil), callbackstest.Call("set_model_response", map[string]any{"n": 7})},
 			[]tool.Tool{callbackstest.Tool("lookup")},
 		},
 	} {

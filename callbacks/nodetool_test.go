@@ -184,7 +184,8 @@ func TestAToolThatNeedsAConfirmationFailsItsNode(t *testing.T) {
 	gated, err := functiontool.New(functiontool.Config{Name: "pay", Description: "Pays.", RequireConfirmation: true},
 		func(agent.Context, struct {
 			ID string `json:"id"`
-		}) (map[string]any, error) {
+		},
+		) (map[string]any, error) {
 			ran.Add(1)
 			return map[string]any{}, nil
 		})

@@ -304,11 +304,12 @@ func (m Matrix) play(t *testing.T, trial *Trial, root agent.Agent, plugins []*pl
 	msg := genai.NewContentFromText("question", genai.RoleUser)
 	collect := func(ev *session.Event, err error) {
 		var refused *callbacks.FailedError
-		if errors.As(err, &refused) && trial.Topology.Graph() && !errors.Is(err, callbacks.ErrFailed) {
+		switch {
+		case errors.As(err, &refused) && trial.Topology.Graph() && !errors.Is(err, callbacks.ErrFailed):
 			trial.Ended = err
-		} else if err != nil {
+		case err != nil:
 			trial.Err = err
-		} else {
+		default:
 			trial.Events = append(trial.Events, ev)
 		}
 	}
