@@ -189,7 +189,7 @@ func callBudget(o CallBudgetOptions, a *account) callbacks.Guard {
 				// Without the wrapper, as a plugin, retries inside the chain are not
 				// seen, but then there are none: a plugin wraps no model.
 				Needs:    []inspect.Hook{inspect.BeforeModel, inspect.Observe},
-				After:    append([]string{finishName}, bringsCalls...),
+				After:    slices.Clone(bringsCalls),
 				MaxCalls: b.Calls, WholeRun: b.Scope == ScopeRun, Account: b.account,
 			}
 			if b.Scope == ScopeAgent { // agents of a Run need not all have the tool

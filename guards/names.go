@@ -15,4 +15,4 @@ const (
 
 // bringsCalls are the guards that make further model calls; what counts or pays for calls
 // stands after them.
-var bringsCalls = []string{reaskName, retryName, routeName, windowName}
+var bringsCalls = []string{finishName, reaskName, retryName, routeName, windowName}

@@ -119,8 +119,12 @@ func (o RateLimitOptions) Guard() callbacks.Guard {
 	} else {
 		l.rates = stretches{o}
 	}
+	after := []string{retryName, routeName}
+	if o.Models {
+		after = bringsCalls
+	}
 	g.Info = func() callbacks.Info {
-		return callbacks.Info{OnlyJudges: true, Limits: []string{l.limit()}, Tools: o.Tools, After: []string{retryName, routeName}}
+		return callbacks.Info{OnlyJudges: true, Limits: []string{l.limit()}, Tools: o.Tools, After: slices.Clone(after)}
 	}
 	if !o.Models {
 		g.BeforeTool = func(ctx agent.Context, t tool.Tool, _ map[string]any) (map[string]any, error) {
