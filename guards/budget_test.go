@@ -363,3 +363,29 @@ func TestUnlimited(t *testing.T) {
 	require.NoError(t, play(t, a).err)
 	require.Equal(t, 60, m.Calls())
 }
+
+// Calls to which the model gave one id are calls of their own: what one that is refused gives
+// back is not the slot of another.
+func TestToolCallsOfOneIDTakeASlotEach(t *testing.T) {
+	for _, form := range forms {
+		t.Run(string(form), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				slowly := callbacks.Guard{Name: "slowly", BeforeTool: func(_ agent.Context, _ tool.Tool, args map[string]any) (map[string]any, error) {
+					time.Sleep(time.Duration(args["n"].(float64)) * time.Millisecond)
+					return nil, nil
+				}}
+				build, p := inForm(t, form, callbacks.New(slowly, guards.CallBudgetOptions{ToolCalls: 2}.Guard()))
+				fake := callbackstest.ToolFunc("lookup", func(ctx agent.Context, _ map[string]any) (map[string]any, error) {
+					return map[string]any{"result": "ok"}, later(ctx)
+				})
+				calls := numbered(6)
+				for _, part := range calls.Parts {
+					part.FunctionCall.ID = "the-same"
+				}
+				m := callbackstest.Script(calls, callbackstest.Say("ok"))
+				playWith(t, build(llmagent.Config{Name: "a", Model: m, Tools: []tool.Tool{fake}}), p, false)
+				require.Len(t, fake.Calls(), 2)
+			})
+		})
+	}
+}

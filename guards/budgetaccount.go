@@ -11,6 +11,8 @@ import (
 
 	"google.golang.org/adk/v2/session"
 
+	"google.golang.org/adk/v2/agent"
+
 	"github.com/gardefou/gardefou/callbacks"
 	"github.com/gardefou/gardefou/guards/counters"
 )
@@ -39,10 +41,10 @@ type budgetRun struct {
 type budgetAt struct {
 	// draws says that the agent draws on the account, last that it took what was left.
 	draws, last bool
-	// held says that a slot is taken for a call that has not begun; heldTools counts those
-	// of tool calls.
+	// held says that a slot is taken for a call that has not begun; heldTools are those of
+	// tool calls.
 	held      bool
-	heldTools map[toolCall]int
+	heldTools map[heldTool]bool
 	// wrapped says that a wrapper charges the present call; others are charged when told.
 	wrapped bool
 }
@@ -52,13 +54,28 @@ func newAccount(lasting counters.Store) *account {
 		key: callbacks.NewKey(func() *budgetRun {
 			return &budgetRun{local: counters.NewMemoryWith(counters.MemoryOptions{TTL: -1})}
 		}),
-		at:      callbacks.NewPlaceKey(func() *budgetAt { return &budgetAt{heldTools: make(map[toolCall]int)} }),
+		at:      callbacks.NewPlaceKey(func() *budgetAt { return &budgetAt{heldTools: make(map[heldTool]bool)} }),
 		lasting: lasting,
 	}
 }
 
 // A toolCall names a call of one agent at work.
 type toolCall struct{ id, tool string }
+
+// A heldTool is one tool call and no other, where a model gives several the same id: each
+// has actions of its own.
+type heldTool struct {
+	toolCall
+	actions *session.EventActions
+}
+
+func newHeldTool(ctx context.Context, id, tool string) heldTool {
+	h := heldTool{toolCall: toolCall{id, tool}}
+	if c, ok := ctx.(agent.Context); ok && c != nil {
+		h.actions = c.Actions()
+	}
+	return h
+}
 
 // An identity is whose Run it is: an agent used as a tool has a session of its own, so
 // the first one seen is kept.

@@ -169,7 +169,7 @@ func (b *budget) beforeTool(ctx agent.Context, t tool.Tool, _ map[string]any) (m
 		return nil, b.toolRefusal(plain, codes.ToolCallsExhausted, fmt.Sprintf("%s: %d/%d", what, used, full.limit))
 	}
 	if ctx != nil {
-		b.at.At(plain, callbacks.PlaceOf(ctx)).heldTools[toolCall{ctx.FunctionCallID(), t.Name()}]++
+		b.at.At(plain, callbacks.PlaceOf(ctx)).heldTools[newHeldTool(ctx, ctx.FunctionCallID(), t.Name())] = true
 	}
 	return nil, nil
 }
@@ -207,7 +207,7 @@ func (b *budget) observe(ctx context.Context, ev callbacks.Event) {
 			b.charge(ctx, ev.Usage, nil, ev.Response)
 		}
 	case callbacks.StepTool:
-		b.settleTool(ctx, ev.Place(), toolCall{ev.CallID, ev.Tool}, ev.Called)
+		b.settleTool(ctx, ev.Place(), newHeldTool(ctx, ev.CallID, ev.Tool), ev.Called)
 	}
 }
 
@@ -226,16 +226,14 @@ func (b *budget) settle(ctx context.Context, p callbacks.Place, called bool) (wr
 	return at.wrapped
 }
 
-func (b *budget) settleTool(ctx context.Context, p callbacks.Place, c toolCall, called bool) {
+func (b *budget) settleTool(ctx context.Context, p callbacks.Place, c heldTool, called bool) {
 	r, at := b.key.Of(ctx), b.at.At(ctx, p)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if at.heldTools[c] == 0 {
+	if !at.heldTools[c] {
 		return
 	}
-	if at.heldTools[c]--; at.heldTools[c] == 0 {
-		delete(at.heldTools, c)
-	}
+	delete(at.heldTools, c)
 	if meters, err := b.toolMeters(ctx, r, c.tool); err == nil && !called {
 		giveBack(ctx, meters)
 	}
