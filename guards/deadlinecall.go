@@ -112,7 +112,8 @@ type item[T any] struct {
 	over     bool
 }
 
-// pump ranges over run in a goroutine until it ends, fails or ctx is done.
+// pump ranges over run in a goroutine until it ends, fails or ctx is done. Where ctx is done
+// already it calls nothing: its caller has left, and no step would count the call.
 func pump[T any](ctx context.Context, run func(context.Context) iter.Seq2[T, error]) <-chan item[T] {
 	items := make(chan item[T])
 	give := func(it item[T]) bool {
@@ -129,6 +130,9 @@ func pump[T any](ctx context.Context, run func(context.Context) iter.Seq2[T, err
 				give(item[T]{panicked: &callbacks.PanicError{Panic: p, Stack: debug.Stack()}})
 			}
 		}()
+		if ctx.Err() != nil {
+			return
+		}
 		for v, err := range run(ctx) {
 			if !give(item[T]{value: v, err: err}) {
 				return

@@ -253,3 +253,27 @@ func (s *settlements) once(t *testing.T, calls int) {
 		require.Equal(t, 1, n, k)
 	}
 }
+
+// A call whose context is over already reaches no model: nobody would count it.
+func TestNoModelIsCalledUnderAContextThatIsOver(t *testing.T) {
+	for name, g := range map[string]callbacks.Guard{
+		"deadline": guards.DeadlineOptions{ModelCall: time.Second}.Guard(),
+		"route":    guards.RouteOptions{Fallback: []model.LLM{endless()}, FirstChunk: time.Second}.Guard(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				m := endless()
+				for range 50 {
+					wrapped := g.WrapModel(m, func(other model.LLM) model.LLM { return other })
+					for _, err := range wrapped.GenerateContent(ctx, request(genai.NewContentFromText("q", genai.RoleUser)), false) {
+						require.ErrorIs(t, err, context.Canceled)
+					}
+				}
+				synctest.Wait()
+				require.Zero(t, m.Calls())
+			})
+		})
+	}
+}
