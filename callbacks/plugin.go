@@ -219,9 +219,10 @@ func ownDelta(ev *session.Event) {
 }
 
 // dropRefusedOutput takes back what ADK saved under an output key of an agent
-// that does not have the chain itself, where the text saved is a refusal.
+// that does not have the chain itself, where the text saved is a refusal. Partial events
+// save nothing, and share their delta with the step that goes on.
 func dropRefusedOutput(ev *session.Event) {
-	if !isRefusalEvent(ev) || ev.Content == nil || len(ev.Content.Parts) == 0 {
+	if ev.Partial || !isRefusalEvent(ev) || ev.Content == nil || len(ev.Content.Parts) == 0 {
 		return
 	}
 	for key, v := range ev.Actions.StateDelta {
