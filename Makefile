@@ -16,7 +16,8 @@ core: ## print the size of Core and how long its tests take
 architecture: ## print the figures of the architecture: exported names, places, tool kinds, files a flag touches, bytes kept
 	@go test -count=1 -v -run 'Architecture|CoreStandsAlone' ./internal/e2e | sed -n 's/.*_test.go:[0-9]*: //p'
 
-soak: ## try every fault at every position, kill and resume 50 runs, serve for longer (many minutes)
+soak: ## try every fault at every position, 200,000 random programs, kill and resume 50 runs, serve for longer (many minutes)
+	go test -count=1 -timeout 60m -v -run '^TestPrograms$$' ./guards -programs.n 200000 -programs.seed 0
 	GARDEFOU_SOAK=50 go test -count=1 -timeout 60m -run 'ResumeAfterKill|Fault|Redis|Disk|TakesNothing|Twenty|Corruptions|Torn' -v ./cmd/duediligence ./pipeline/serve ./guards/journal | grep -E '^(---|ok|FAIL|panic)|live memory'
 
 lint: ## run the linters (needs golangci-lint v2.15.0 on the PATH)
