@@ -32,18 +32,7 @@ func (h *hooks) order(g Guard) {
 	}
 	info := g.info()
 	if !info.OnlyJudges && !g.LastPass {
-		if g.AfterTool != nil {
-			for i := range h.lastTool {
-				h.lastTool[i].again = true
-			}
-		}
-		if g.AfterModel != nil {
-			for i := range h.lastModel {
-				h.lastModel[i].again = true
-			}
-		}
-		h.argsWrapped = h.argsWrapped || g.WrapTool != nil
-		h.argsLate = h.argsLate || g.BeforeTool != nil && len(h.recheck) > 0
+		h.mayChange(g)
 	}
 	if g.BeforeTool != nil && info.Rechecks {
 		h.recheck = append(h.recheck, named[beforeTool]{guard: g.Name, f: g.BeforeTool})
@@ -56,7 +45,19 @@ func (h *hooks) order(g Guard) {
 	}
 }
 
-// lastPass takes the result that was decided through the last pass and reports it to the
+// mayChange notes that a guard may change what those before it have seen.
+func (h *hooks) mayChange(g Guard) {
+	for i := range h.lastTool {
+		h.lastTool[i].again = h.lastTool[i].again || g.AfterTool != nil
+	}
+	for i := range h.lastModel {
+		h.lastModel[i].again = h.lastModel[i].again || g.AfterModel != nil
+	}
+	h.argsWrapped = h.argsWrapped || g.WrapTool != nil
+	h.argsLate = h.argsLate || g.BeforeTool != nil && len(h.recheck) > 0
+}
+
+// close takes the result that was decided through the last pass and reports it to the
 // observers. Every result leaves the step here.
 func (s *toolStep) close(res map[string]any) map[string]any {
 	owned := false

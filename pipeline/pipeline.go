@@ -4,7 +4,8 @@
 // Package pipeline assembles the agents into one due-diligence run: the subject is
 // already known, three researchers work in parallel, code rates what they found, a
 // writer and a reviewer make the text. Whatever happens on the way, a report comes
-// out, made by code from what is there, with its gaps named.
+// out, made by code from what is there, with its gaps named. It is a part of the product, no
+// library: its names change without notice.
 package pipeline
 
 import (

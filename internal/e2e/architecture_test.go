@@ -7,10 +7,12 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -19,6 +21,9 @@ import (
 const (
 	mostNamesOfCallbacks = 75
 	mostNamesOfGuards    = 120
+
+	lineLength    = 140
+	mostLongLines = 190
 )
 
 // The figures of the architecture; make architecture prints them.
@@ -35,9 +40,35 @@ func TestArchitecture(t *testing.T) {
 		t.Logf("architecture: %s exports %d names, at most %d", dir, names, most)
 		require.LessOrEqual(t, names, most)
 	}
+	long := longLines(t)
+	t.Logf("architecture: %d lines are over %d characters, at most %d", long, lineLength, mostLongLines)
+	require.LessOrEqual(t, long, mostLongLines, "break the line; lower the number when there are fewer")
 	built := placesBuiltByHand(t)
 	t.Logf("architecture: %d places are built by hand", len(built))
 	require.Empty(t, built, "callbacks.PlaceOf, Event.Place and Step.Place make a Place")
+}
+
+// longLines counts the lines of code over lineLength, without tests and catalogues of texts.
+func longLines(t *testing.T) int {
+	t.Helper()
+	n := 0
+	require.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (strings.HasPrefix(name, ".git") || name == filepath.Join("internal", "text") || name == "out"):
+			return filepath.SkipDir
+		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		for line := range strings.Lines(read(t, name)) {
+			if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > lineLength {
+				n++
+			}
+		}
+		return nil
+	}))
+	return n
 }
 
 // placesBuiltByHand are the composite literals of a Place that say where it is, outside the
