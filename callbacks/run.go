@@ -126,7 +126,8 @@ func (r *Run) Stopped() *Refusal {
 // Stop stops the Run from outside a hook: no effect of it, a call of a model or a run of a
 // tool, begins once Stop returned, every later step is refused with this refusal, what waits
 // ends with it, and the contexts of what is in flight are cancelled. A [Refusal.Graceful] stop
-// lets the steps that have begun finish. The first stop wins; Stop reports whether this one did.
+// lets the steps that have begun finish. The first stop wins, but one that is not graceful
+// takes the place of one that is; Stop reports whether this one counts.
 func (r *Run) Stop(refusal *Refusal) bool { return r.stop("", "", refusal) }
 
 func (r *Run) stop(agent, guard string, refusal *Refusal) bool {
@@ -135,8 +136,15 @@ func (r *Run) stop(agent, guard string, refusal *Refusal) bool {
 		all.scope, all.graceful = scopeRun, true
 		refusal = &all
 	}
-	if !r.stopped.CompareAndSwap(nil, &stop{agent: agent, guard: guard, refusal: refusal}) {
-		return false
+	st := &stop{agent: agent, guard: guard, refusal: refusal}
+	for !r.stopped.CompareAndSwap(nil, st) {
+		before := r.stopped.Load()
+		if !before.refusal.graceful || refusal.graceful {
+			return false
+		}
+		if r.stopped.CompareAndSwap(before, st) {
+			break
+		}
 	}
 	for _, e := range r.openEffects() {
 		e.stop(refusal)

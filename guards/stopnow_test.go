@@ -321,3 +321,15 @@ func TestACallThatTheRunnersBudgetLetPassIsMade(t *testing.T) {
 		require.Equal(t, callbacks.StatusCallsExhausted, out.run.Outcome().Status)
 	})
 }
+
+// A person's stop counts although a budget stopped the Run gracefully before.
+func TestAStopTakesThePlaceOfAGracefulOne(t *testing.T) {
+	ctx, run := callbacks.Start(t.Context())
+	defer run.Close()
+	require.True(t, run.Stop(callbacks.Stop(codes.CallsExhausted, "enough").Graceful()))
+	require.False(t, run.Stop(callbacks.Stop(codes.TokensExhausted, "enough").Graceful()))
+	require.True(t, run.Stop(callbacks.Stop("kill_switch", "stopped by a person")))
+	require.False(t, run.Stop(callbacks.Stop("kill_switch", "again")))
+	require.Equal(t, "stopped by a person", callbacks.RunOf(ctx).Stopped().Text)
+	require.EqualValues(t, "kill_switch", run.Outcome().Code)
+}
