@@ -26,7 +26,7 @@ type agentHooks struct {
 	c *Chain
 	// asPlugin says that they are a plugin's.
 	asPlugin bool
-	// wrapped says that [Chain.tellingEnd] tells of the agent's end.
+	// wrapped says that [Chain.tellingEnd] reports the agent's end.
 	wrapped bool
 }
 
@@ -142,8 +142,8 @@ func (a agentHooks) after(ctx agent.Context) (*genai.Content, error) {
 	return nil, nil
 }
 
-// tell tells of the agent's end, or leaves it to the wrapper around the agent
-// that tells once.
+// tell reports the agent's end, or leaves it to the wrapper around the agent
+// that reports it once.
 func (a agentHooks) tell(ctx agent.Context, decide func(*Event)) {
 	if ctx != nil {
 		if ev, ok := ctx.Value(toldID{a.c.identity(), PlaceOf(ctx)}).(*Event); ok {
@@ -160,7 +160,7 @@ func (a agentHooks) tell(ctx agent.Context, decide func(*Event)) {
 	a.c.observe(plainContext(ctx), &ev)
 }
 
-// toldID is the key in an agent's context of the event that tellingEnd will tell.
+// toldID is the key in an agent's context of the event that tellingEnd will report.
 type toldID struct {
 	c *Chain
 	Place
@@ -190,7 +190,7 @@ func (c *Chain) wrapAgent(a agent.Agent) (agent.Agent, error) {
 	return out, nil
 }
 
-// tellingEnd tells the observers how the agent of that name ended.
+// tellingEnd reports to the observers how the agent of that name ended.
 func (c *Chain) tellingEnd(name string) func(agent.InvocationContext, agentRun) iter.Seq2[*session.Event, error] {
 	return func(ctx agent.InvocationContext, next agentRun) iter.Seq2[*session.Event, error] {
 		return func(yield func(*session.Event, error) bool) {
