@@ -88,7 +88,7 @@ func (r *Run) poorAnswer() *poorAnswer {
 }
 
 // TakeNoAnswer returns why the last model response of ctx's agent of that name was no answer, as
-// [answer.Check] has it, or nil. Whoever takes it answers for the agent: Outcome no longer
+// [answer.Check] has it, or nil. The caller then answers for the agent: Outcome no longer
 // counts it. A nil Run returns nil.
 func (r *Run) TakeNoAnswer(ctx agent.InvocationContext, agentName string) error {
 	if r == nil {
